@@ -1,5 +1,5 @@
 import { EventLoopYield } from './event-loop-yield.ts';
-import { parsedJson } from './json-value.ts';
+import { parsedJson, setMember } from './json-value.ts';
 
 /** A string of this length is parsed at once. */
 const PIECE_CHARS = 64 * 1024;
@@ -194,13 +194,5 @@ class LongJsonReader {
 
 function put(inner: Open, value: unknown): void {
   if ('values' in inner) inner.values.push(value);
-  // An assignment would set the prototype.
-  else if (inner.key === '__proto__')
-    Object.defineProperty(inner.members, '__proto__', {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  else inner.members[inner.key] = value;
+  else setMember(inner.members, inner.key, value);
 }

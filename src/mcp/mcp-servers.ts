@@ -1,5 +1,6 @@
 import type { Timer } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
+import { type JsonObject, withSortedKeys } from '../base/json-value.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { McpHostClient } from './mcp-host-client.ts';
 import { McpServer } from './mcp-server.ts';
@@ -141,10 +142,6 @@ export class McpServers {
  */
 function serverKey({ name, transport, startupTimeoutMs }: McpServerConfig, cwd: string): string {
   const place = transport.type === 'stdio' ? (transport.cwd ?? cwd) : null;
-  const ordered = JSON.stringify(transport, (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort())
-      : value,
-  );
+  const ordered = withSortedKeys(transport as unknown as JsonObject);
   return JSON.stringify([name, startupTimeoutMs, place, ordered]);
 }

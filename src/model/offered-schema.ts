@@ -1,11 +1,11 @@
-import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
+import { isObject, type JsonObject, type JsonValue, walkJson } from '../base/json-value.ts';
 
 /** The longest description of a namespace that the Responses API takes. */
 export const NAMESPACE_DESCRIPTION_CHARS_MAX = 1024;
 
 /** The longest JSON text of a schema. */
 const CHARS_MAX = 100_000;
-const DEPTH_MAX = 32;
+const SCHEMA_DEPTH_MAX = 32;
 /** Their schemas are parts of the schema that they are in. */
 const PARTS = ['anyOf', 'oneOf', 'allOf'];
 /** Providers refuse them at the top of a tool's schema. */
@@ -17,7 +17,7 @@ const COMBINATORS = [...PARTS, 'not', 'enum', 'const', '$ref'];
  * would refuse it, and with it each request that offers the tool.
  */
 export function offeredSchema(given: JsonObject): JsonObject | string {
-  const problem = problemOf(given, given, 0);
+  const problem = problemOf(given);
   if (problem !== null) return problem;
   if (JSON.stringify(given).length > CHARS_MAX)
     return `its schema is longer than ${CHARS_MAX} characters`;
@@ -30,7 +30,7 @@ export function offeredSchema(given: JsonObject): JsonObject | string {
   const rest = Object.entries(given).filter(([key]) => !COMBINATORS.includes(key));
   const offered = { ...Object.fromEntries(rest), type: 'object', properties };
   // It may refer to a part that was left out.
-  return problemOf(offered, offered, 0) ?? offered;
+  return problemOf(offered) ?? offered;
 }
 
 /**
@@ -59,20 +59,17 @@ function anyOf(schemas: JsonValue[]): JsonValue {
   return others.length === 0 ? first : { anyOf: schemas };
 }
 
-function problemOf(value: JsonValue, schema: JsonObject, depth: number): string | null {
-  if (depth > DEPTH_MAX) return `its schema is nested more than ${DEPTH_MAX} times`;
-  if (typeof value !== 'object' || value === null) return null;
-  if (
-    !Array.isArray(value) &&
-    typeof value.$ref === 'string' &&
-    target(value.$ref, schema) === undefined
-  )
-    return `its schema refers to ${JSON.stringify(value.$ref.slice(0, 200))}, which it does not have`;
-  for (const each of Object.values(value)) {
-    const problem = problemOf(each as JsonValue, schema, depth + 1);
-    if (problem !== null) return problem;
-  }
-  return null;
+function problemOf(schema: JsonObject): string | null {
+  let problem: string | null = null;
+  walkJson(schema, (part, _key, depth) => {
+    const reference = isObject(part) ? part.$ref : null;
+    if (depth > SCHEMA_DEPTH_MAX)
+      problem = `its schema is nested more than ${SCHEMA_DEPTH_MAX} times`;
+    else if (typeof reference === 'string' && target(reference, schema) === undefined)
+      problem = `its schema refers to ${JSON.stringify(reference.slice(0, 200))}, which it does not have`;
+    return problem === null ? true : null;
+  });
+  return problem;
 }
 
 /** The part of a schema that a reference names; undefined: there is none. */

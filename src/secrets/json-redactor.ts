@@ -1,5 +1,5 @@
 import type { Env } from '../base/env.ts';
-import { isObject, parsedJson } from '../base/json-value.ts';
+import { isObject, mapJson, parsedJson } from '../base/json-value.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { longestFirst, redact } from './redact.ts';
@@ -23,28 +23,18 @@ export function jsonRedactor(
   const known = writtenSecrets([...knownSecrets(env), ...further]);
   const redactText = (text: string): string =>
     redactedJson(text, redactValue) ?? redactLikelySecrets(redact(text, known));
-  const redactSecret = (value: unknown, options = { numbers: true }): unknown => {
-    if (typeof value === 'string') return HIDDEN;
-    if (typeof value === 'number' && options.numbers) return HIDDEN;
-    if (Array.isArray(value)) return value.map((part) => redactSecret(part, options));
-    if (!isObject(value)) return value;
-    return mapEntries(value, (key, part) =>
-      isVariableKey(key) ? part : redactSecret(part, options),
-    );
-  };
-  const redactValue = (value: unknown): unknown => {
-    if (typeof value === 'string') return redactText(value);
-    if (Array.isArray(value))
-      return value.map((part, index) =>
-        isSecretFlag(value[index - 1]) ? redactSecret(part) : redactValue(part),
-      );
-    if (!isObject(value)) return value;
-    const isNamed = NAMING.some((key) => typeof value[key] === 'string' && namesSecret(value[key]));
-    return mapEntries(value, (key, part) => {
-      if (namesSecret(key) || (isNamed && key === 'value')) return redactSecret(part);
-      return namesTokens(key) ? redactSecret(part, { numbers: false }) : redactValue(part);
+  const redactSecret = (value: unknown, { numbers = true } = {}): unknown =>
+    mapJson(value, (part, key) => {
+      if (typeof key === 'string' && isVariableKey(key)) return part;
+      return typeof part === 'string' || (numbers && typeof part === 'number') ? HIDDEN : undefined;
     });
-  };
+  const redactValue = (value: unknown): unknown =>
+    mapJson(value, (part, key, inside) => {
+      if (isSecret(key, inside)) return redactSecret(part);
+      if (typeof key === 'string' && namesTokens(key))
+        return redactSecret(part, { numbers: false });
+      return typeof part === 'string' ? redactText(part) : undefined;
+    });
   return redactValue;
 }
 
@@ -61,11 +51,15 @@ function isVariableKey(key: string): boolean {
   return namesVariable(key) && key !== key.toUpperCase();
 }
 
-function mapEntries(
-  value: Record<string, unknown>,
-  map: (key: string, part: unknown) => unknown,
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(key, part)]));
+/** Whether a member or an element is a secret, because of its key or of the members beside it. */
+function isSecret(key: string | number | null, inside: unknown): boolean {
+  if (Array.isArray(inside)) return isSecretFlag(inside[Number(key) - 1]);
+  if (typeof key !== 'string' || !isObject(inside)) return false;
+  return namesSecret(key) || (key === 'value' && NAMING.some((name) => isSecretName(inside[name])));
+}
+
+function isSecretName(value: unknown): boolean {
+  return typeof value === 'string' && namesSecret(value);
 }
 
 /**

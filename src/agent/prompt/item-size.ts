@@ -1,3 +1,4 @@
+import { walkJson } from '../../base/json-value.ts';
 import { CHARS_PER_TOKEN, estimateTokens } from '../../base/text/estimate-tokens.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
@@ -17,42 +18,36 @@ interface Size {
 
 /** Estimates the size of an item. */
 export function itemSize(item: ResponseItem): Size {
-  const size = { bytes: 0, tokens: 0 };
-  add(size, '', item);
-  size.tokens = Math.ceil(size.tokens);
-  return size;
-}
-
-function add(size: Size, name: string, value: unknown): void {
-  if (typeof value === 'string') {
-    const bytes = Buffer.byteLength(value);
-    size.bytes += bytes;
-    size.tokens += stringTokens(name, bytes);
-  } else if (Array.isArray(value)) for (const element of value) add(size, name, element);
-  else if (typeof value === 'object') {
-    for (const key in value) {
-      size.bytes += key.length + MEMBER_BYTES;
-      add(size, key, (value as Record<string, unknown>)[key]);
+  let bytes = 0;
+  let content = 0;
+  let encrypted = 0;
+  let images = 0;
+  walkJson(item, (part, key, _depth, isElement) => {
+    if (key !== null && !isElement) bytes += key.length + MEMBER_BYTES;
+    if (typeof part !== 'string') return true;
+    const length = Buffer.byteLength(part);
+    bytes += length;
+    switch (key ?? '') {
+      // Members that name something are not content.
+      case 'type':
+      case 'id':
+      case 'call_id':
+      case 'role':
+      case 'status':
+      case 'phase':
+      case 'detail':
+        break;
+      case 'image_url':
+        images++;
+        break;
+      case 'encrypted_content':
+        encrypted += length;
+        break;
+      default:
+        content += length;
     }
-  }
-}
-
-/** Members that name something are not content. */
-function stringTokens(name: string, bytes: number): number {
-  switch (name) {
-    case 'type':
-    case 'id':
-    case 'call_id':
-    case 'role':
-    case 'status':
-    case 'phase':
-    case 'detail':
-      return 0;
-    case 'image_url':
-      return IMAGE_TOKENS;
-    case 'encrypted_content':
-      return estimateTokens(bytes, ENCRYPTED_BYTES_PER_TOKEN);
-    default:
-      return estimateTokens(bytes);
-  }
+    return false;
+  });
+  const tokens = estimateTokens(content) + estimateTokens(encrypted, ENCRYPTED_BYTES_PER_TOKEN);
+  return { bytes, tokens: Math.ceil(tokens + images * IMAGE_TOKENS) };
 }

@@ -1,9 +1,10 @@
+import { walkJson } from '../json-value.ts';
 import { textPieces } from './text-pieces.ts';
 
 /** Text of about this length is made at once. */
 const PIECE_CHARS = 64 * 1024;
 /** Values that are nested more deeply count as short. */
-const DEPTH_MAX = 100;
+const WEIGHED_DEPTH_MAX = 100;
 const NUMBER_CHARS = 8;
 /** Around a string, or between a key and its value. */
 const MARKS_CHARS = 4;
@@ -12,22 +13,15 @@ const MARKS_CHARS = 4;
  * About how long the JSON text of a value is, in UTF-16 code units. Looks at no more of the value
  * once it is longer than `max`.
  */
-export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth = 0): number {
-  if (typeof value === 'string') return value.length + MARKS_CHARS;
-  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return NUMBER_CHARS;
-  let weight = MARKS_CHARS;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && weight <= max; index++)
-      weight += jsonWeight(value[index], max - weight, depth + 1);
-    return weight;
-  }
-  for (const key in value) {
-    if (weight > max) return weight;
-    weight +=
-      key.length +
-      MARKS_CHARS +
-      jsonWeight((value as Record<string, unknown>)[key], max - weight, depth + 1);
-  }
+export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY): number {
+  let weight = 0;
+  walkJson(value, (part, key, depth, isElement) => {
+    if (key !== null && !isElement) weight += key.length + MARKS_CHARS;
+    const looksInto = typeof part === 'object' && part !== null && depth <= WEIGHED_DEPTH_MAX;
+    if (typeof part === 'string') weight += part.length + MARKS_CHARS;
+    else weight += looksInto ? MARKS_CHARS : NUMBER_CHARS;
+    return weight > max ? null : looksInto;
+  });
   return weight;
 }
 
@@ -40,7 +34,7 @@ export function* jsonPieces(value: unknown, depth = 0): Generator<string, void> 
   else if (
     typeof value !== 'object' ||
     value === null ||
-    depth > DEPTH_MAX ||
+    depth > WEIGHED_DEPTH_MAX ||
     jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS
   ) {
     yield JSON.stringify(value);

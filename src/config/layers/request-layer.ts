@@ -1,16 +1,9 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { inSlices, slicesOf } from '../../base/in-slices.ts';
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import { type JsonObject, type JsonValue, walkJson } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { ConfigError, NO_LOCATION } from '../toml/config-error.ts';
-import {
-  emptyTable,
-  isTable,
-  mergeTables,
-  putAt,
-  tableWith,
-  toTable,
-} from '../toml/config-table.ts';
+import { emptyTable, mergeTables, putAt, tableWith, toTable } from '../toml/config-table.ts';
 import { splitKey } from '../toml/split-key.ts';
 import type { Toml } from '../toml/toml.ts';
 import type { Layer } from './layer.ts';
@@ -103,9 +96,12 @@ function putAll(config: JsonObject, entries: readonly [string, JsonValue][], whe
 
 /** The keys of a table and of all tables in it. */
 function keysIn(value: JsonValue): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, part) => sum + keysIn(part), 0);
-  if (!isTable(value)) return 0;
-  return Object.values(value).reduce((sum: number, part) => sum + 1 + keysIn(part as JsonValue), 0);
+  let count = 0;
+  walkJson(value, (_part, key, _depth, isElement) => {
+    if (key !== null && !isElement) count++;
+    return true;
+  });
+  return count;
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {

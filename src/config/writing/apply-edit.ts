@@ -1,3 +1,4 @@
+import { walkJson } from '../../base/json-value.ts';
 import { emptyTable } from '../toml/config-table.ts';
 import type { TomlEdit } from './toml-edit.ts';
 
@@ -63,6 +64,5 @@ function isAnyTable(value: unknown): value is AnyTable {
 
 /** Whether there is a null inside of the value. */
 function hasNull(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some((part) => part === null || hasNull(part));
+  return value !== null && !walkJson(value, (part) => (part === null ? null : true));
 }

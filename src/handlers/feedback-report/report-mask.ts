@@ -1,6 +1,6 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { inSlices } from '../../base/in-slices.ts';
-import { isObject, mapStrings } from '../../base/json-value.ts';
+import { LEFT_OUT, mapJson, mapStrings } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { redact } from '../../secrets/redact.ts';
 
@@ -68,32 +68,27 @@ export class ReportMask {
  * with CUT.
  */
 function bounded(value: unknown, room: { chars: number }): unknown {
-  room.chars -= PART_CHARS_MIN;
-  if (typeof value === 'string') return boundedString(value, room);
-  const shown: unknown[] = [];
-  if (Array.isArray(value)) {
-    for (const part of value) {
-      if (room.chars <= 0) return [...shown, LEFT_OUT];
-      shown.push(bounded(part, room));
-    }
-    return shown;
-  }
-  if (!isObject(value)) return value ?? null;
-  const entries: [string, unknown][] = [];
-  for (const [key, part] of Object.entries(value)) {
-    if (room.chars <= 0) return Object.fromEntries([...entries, [LEFT_OUT, true]]);
-    entries.push([boundedString(key, room), bounded(part, room)]);
-  }
-  return Object.fromEntries(entries);
+  const take = (text: string) => {
+    room.chars -= Math.min(text.length, STRING_CHARS_MAX + MARGIN_CHARS);
+  };
+  return mapJson(
+    value,
+    (part, key) => {
+      if (room.chars <= 0) return LEFT_OUT;
+      room.chars -= PART_CHARS_MIN;
+      if (typeof key === 'string') take(key);
+      if (typeof part !== 'string') return part === undefined ? null : undefined;
+      take(part);
+      return cutWithMargin(part);
+    },
+    { mapKey: cutWithMargin, restMark: '… more is left out' },
+  );
 }
 
-function boundedString(text: string, room: { chars: number }): string {
+function cutWithMargin(text: string): string {
   const part = text.slice(0, STRING_CHARS_MAX + MARGIN_CHARS);
-  room.chars -= part.length;
   return part.length < text.length ? part + CUT : part;
 }
-
-const LEFT_OUT = '… more is left out';
 
 /** The beginning of a masked string. Without the margin of one that was cut before. */
 function shortened(text: string): string {

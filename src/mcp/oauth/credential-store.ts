@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { withLockFile } from '../../base/files/with-lock-file.ts';
-import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
+import { isObject, type JsonObject, parsedJson, walkJson } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { writeText } from '../../files/write-all.ts';
@@ -169,9 +169,11 @@ function keyOf({ name, url }: LoginServer): string {
 
 /** The strings at names such as `access_token` and `client_secret`. */
 function secretsIn(value: unknown): string[] {
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, part]) => {
-    if (typeof part !== 'string') return secretsIn(part);
-    return /(?:_token|secret)$/.test(key) ? [part] : [];
+  const found: string[] = [];
+  walkJson(value, (part, key) => {
+    if (typeof part === 'string' && key !== null && /(?:_token|secret)$/.test(key))
+      found.push(part);
+    return isObject(part);
   });
+  return found;
 }

@@ -72,7 +72,7 @@ const SHORT_ESCAPES: Record<string, string> = {
 /** Longer arguments with such an escape sequence are not examined, which would block the server. */
 const EXAMINED_CHARS_MAX = 1024 * 1024;
 /** The maximum depth of arguments. No tool takes deeper ones. */
-const DEPTH_MAX = 500;
+const ARGUMENTS_DEPTH_MAX = 500;
 /** Takes the place of arguments that cannot be examined. */
 const HIDDEN_ARGUMENTS = JSON.stringify({ hidden: '…' });
 const NOTHING: readonly ModelEvent[] = [];
@@ -247,7 +247,7 @@ export class EventRedactor {
    */
   #redactValue<T>(value: T): T {
     const mapKey = (text: string) => this.#redactText(text);
-    return mapStrings(value, mapKey, { mapKey, depthMax: DEPTH_MAX });
+    return mapStrings(value, mapKey, { mapKey, depthMax: ARGUMENTS_DEPTH_MAX });
   }
 }
 
@@ -256,7 +256,7 @@ function isDeep(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
     depth += bracket === '[' || bracket === '{' ? 1 : -1;
-    if (depth > DEPTH_MAX) return true;
+    if (depth > ARGUMENTS_DEPTH_MAX) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { isObject, type JsonValue, mapStrings } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
@@ -242,9 +242,7 @@ export class ResponseTranslator implements EventTranslator {
   /** The problem may quote a part of the item, so secrets are removed from the item first. */
   #invalidItem(item: unknown): ModelFailure {
     const { secrets } = this.#endpoint;
-    const shown: unknown = JSON.parse(JSON.stringify(item), (_, value) =>
-      typeof value === 'string' ? redact(value, secrets) : value,
-    );
+    const shown = mapStrings(item, (text) => redact(text, secrets));
     return this.#garbage(`sent ${readResponseItem(shown)?.problem ?? 'an invalid item'}`);
   }
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../base/json-value.ts';
+import { type JsonValue, LEFT_OUT, mapJson, walkJson } from '../../../base/json-value.ts';
 import { cutText } from '../../../base/text/cut-text.ts';
 
 /** Around a string, or between a key and its value. */
@@ -24,19 +24,13 @@ export function leftOf(
 ): JsonLimits | null {
   let charsLeft = chars;
   let valuesLeft = values;
-  const fits = (value: unknown, depth: number): boolean => {
-    if (typeof value === 'string') charsLeft -= value.length;
+  const fits = walkJson(data, (part, key, depth, isElement) => {
+    if (key !== null && !isElement) charsLeft -= key.length;
+    if (typeof part === 'string') charsLeft -= part.length;
     charsLeft -= MARKS_CHARS;
-    if (--valuesLeft < 0 || charsLeft < 0 || depth > depthMax) return false;
-    if (typeof value !== 'object' || value === null) return true;
-    if (Array.isArray(value)) return value.every((each) => fits(each, depth + 1));
-    for (const key in value) {
-      charsLeft -= key.length;
-      if (!fits((value as Record<string, unknown>)[key], depth + 1)) return false;
-    }
-    return true;
-  };
-  return fits(data, 0) ? { chars: charsLeft, values: valuesLeft, depth: depthMax } : null;
+    return --valuesLeft < 0 || charsLeft < 0 || depth > depthMax ? null : true;
+  });
+  return fits ? { chars: charsLeft, values: valuesLeft, depth: depthMax } : null;
 }
 
 /** Whether JSON data is within these limits. */
@@ -50,23 +44,14 @@ export function fitsLimits(limits: JsonLimits, data: unknown): boolean {
  */
 export function cutJson(data: JsonValue, charsMax: number): { value: JsonValue; isCut: boolean } {
   let left = charsMax;
-  const cut = (value: JsonValue): JsonValue => {
+  const value = mapJson(data, (part, key) => {
+    if (typeof key === 'string') left -= key.length;
+    if (left < 0) return LEFT_OUT;
     left -= MARKS_CHARS;
-    if (typeof value === 'string') {
-      const text = cutText(value, Math.max(0, left));
-      left -= value.length;
-      return text;
-    }
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.flatMap((each) => (left < 0 ? [] : [cut(each)]));
-    const members: Record<string, JsonValue> = {};
-    for (const key in value) {
-      left -= key.length;
-      if (left < 0) break;
-      members[key] = cut(value[key] as JsonValue);
-    }
-    return members;
-  };
-  const value = cut(data);
-  return { value, isCut: left < 0 };
+    if (typeof part !== 'string') return undefined;
+    const text = cutText(part, Math.max(0, left));
+    left -= part.length;
+    return text;
+  });
+  return { value: value as JsonValue, isCut: left < 0 };
 }

@@ -1,7 +1,7 @@
-import { isObject, parsedJson } from '../../../base/json-value.ts';
+import { parsedJson, walkJson } from '../../../base/json-value.ts';
 import { cutText } from '../../../base/text/cut-text.ts';
 
-const DEPTH_MAX = 8;
+const SEARCHED_DEPTH_MAX = 8;
 const TEXTS_MAX = 200;
 /** The longest text that is looked at, so that an error of megabytes takes no time. */
 const TEXT_CHARS_MAX = 64 * 1024;
@@ -29,27 +29,18 @@ export function refusalWords(error: unknown, status: number): string[] {
     typeof error === 'string' && error.length <= TEXT_CHARS_MAX
       ? (parsedJson(error) ?? error)
       : error;
-  const found: Found = { places: [], others: [] };
-  collect(value, found, 0);
-  const words = [...found.places, ...found.others];
+  const places: string[] = [];
+  const others: string[] = [];
+  walkJson(value, (part, key, depth, isElement) => {
+    const place = key !== null && !isElement && PLACES.has(key) ? placeText(part) : null;
+    if (place !== null) places.push(place);
+    const isLeftOut = place !== null || (key !== null && REPEATS.has(key));
+    if (isLeftOut || depth > SEARCHED_DEPTH_MAX || others.length > TEXTS_MAX) return false;
+    if (typeof part === 'string') others.push(cutText(part, TEXT_CHARS_MAX));
+    return true;
+  });
+  const words = [...places, ...others];
   return INVALID.has(status) || words.some((text) => REFUSES.test(text)) ? words : [];
-}
-
-interface Found {
-  places: string[];
-  others: string[];
-}
-
-function collect(value: unknown, found: Found, depth: number): void {
-  if (depth > DEPTH_MAX || found.others.length > TEXTS_MAX) return;
-  if (typeof value === 'string') found.others.push(cutText(value, TEXT_CHARS_MAX));
-  if (Array.isArray(value)) for (const each of value) collect(each, found, depth + 1);
-  if (!isObject(value)) return;
-  for (const [key, each] of Object.entries(value)) {
-    const place = PLACES.has(key) ? placeText(each) : null;
-    if (place !== null) found.places.push(place);
-    else if (!REPEATS.has(key)) collect(each, found, depth + 1);
-  }
 }
 
 function placeText(place: unknown): string | null {

@@ -1,6 +1,6 @@
 import { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import { inSlices } from '../../../base/in-slices.ts';
-import { mapStrings } from '../../../base/json-value.ts';
+import { mapStrings, walkJson } from '../../../base/json-value.ts';
 import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import { textPieces } from '../../../base/text/text-pieces.ts';
 import { type LongTexts, PIECE_CHARS } from '../history/long-texts.ts';
@@ -33,8 +33,7 @@ export class LongTextSender {
   async send<T>(value: T, { isGrowing = false } = {}): Promise<T> {
     if (jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS) return value;
     const standIns = new Map<string, string>();
-    for (const text of longTextsIn(value, new Set()))
-      standIns.set(text, await this.#standIn(text, isGrowing));
+    for (const text of longTextsIn(value)) standIns.set(text, await this.#standIn(text, isGrowing));
     return standIns.size === 0 ? value : mapStrings(value, (text) => standIns.get(text) ?? text);
   }
 
@@ -68,7 +67,7 @@ export async function wholeTexts(
   readPiece: (hash: string) => Promise<string | null>,
 ): Promise<{ value: unknown } | null> {
   const found = new Map<string, string>();
-  for (const text of longTextsIn(value, new Set(), 0)) {
+  for (const text of longTextsIn(value, 0)) {
     const reference = texts.read(text);
     if (reference === null) continue;
     const pieces: string[] = [];
@@ -87,11 +86,12 @@ export async function wholeTexts(
 
 const READ_TOGETHER = 4;
 
-/** Adds the strings in a value that are longer than `min`. */
-function longTextsIn(value: unknown, found: Set<string>, min = PIECE_CHARS): Set<string> {
-  if (typeof value === 'string') {
-    if (value.length > min) found.add(value);
-  } else if (typeof value === 'object' && value !== null)
-    for (const part of Object.values(value)) longTextsIn(part, found, min);
+/** The strings in a value that are longer than `min`. */
+function longTextsIn(value: unknown, min = PIECE_CHARS): Set<string> {
+  const found = new Set<string>();
+  walkJson(value, (part) => {
+    if (typeof part === 'string' && part.length > min) found.add(part);
+    return true;
+  });
   return found;
 }
