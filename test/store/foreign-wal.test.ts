@@ -15,6 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { StoreMaintenance } from '../../src/store/sqlite/maintenance/store-maintenance.ts';
 import { markOf } from '../../src/store/sqlite/wal/wal-mark.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
+import { asFirstVersion } from './first-version.ts';
 import {
   everyThread,
   idOf,
@@ -108,6 +109,58 @@ test('a WAL that has nothing but the removal of deleted threads is set aside, to
   expect(statSync(`${after.file}-wal`).size).toBeGreaterThan(0);
   expect(await ids(after.open())).toEqual([1, 2].map(idOf));
   expect(stale(after)).toHaveLength(1);
+});
+
+describe('a file of an earlier version, which has the mark far from its front', () => {
+  /** A home with a thread, whose file was of the first version and had much before the mark. */
+  async function migratedHome(): Promise<{ home: TempHome; first: string }> {
+    const home = tempHome();
+    await threadWithTurns(home.open(), 1, ['t1']);
+    await home.closeAll();
+    asFirstVersion(home);
+    const first = join(home.folder, 'first');
+    copyFileSync(home.file, first);
+    await threadWithTurns(home.open(), 2, ['t1']);
+    await home.closeAll();
+    const migration = readFileSync(join(migrationsDir, '0009_wal_mark.sql'), 'utf8');
+    home.sql((db) =>
+      db.exec(`CREATE TABLE filler AS SELECT zeroblob(3000000);
+        DROP TABLE wal_mark; CREATE TABLE in_its_page (x); ${migration}`),
+    );
+    const root = "SELECT rootpage FROM sqlite_schema WHERE name = 'wal_mark'";
+    expect(home.sql((db) => Number(db.prepare(root).pluck().get()))).toBeGreaterThan(700);
+    return { home, first };
+  }
+
+  test.each(['a copy of it', 'its first version', 'one that SQLite has copied'])(
+    'the WAL is set aside if %s is laid over it',
+    async (what) => {
+      const { home, first } = await migratedHome();
+      const backup = what === 'its first version' ? first : join(home.folder, 'backup');
+      if (what === 'a copy of it') copyFileSync(home.file, backup);
+      else if (backup !== first) home.sql((db) => db.exec(`VACUUM INTO '${backup}'`));
+      const store = home.open();
+      await threadWithTurns(store, 3, ['t1', 't2']);
+      checkpoint(home);
+      await threadWithTurns(store, 4, ['t1']);
+      const after = killedAndReplaced(home, backup);
+      expect(await ids(after.open())).toEqual((backup === first ? [1] : [1, 2]).map(idOf));
+      expect(stale(after)).toHaveLength(1);
+    },
+  );
+
+  test('its own WAL is replayed, also after it was compacted', async () => {
+    const { home } = await migratedHome();
+    const store = home.open();
+    await threadWithTurns(store, 3, ['t1', 't2']);
+    const before = killedAndReplaced(home, null);
+    home.sql((db) => db.exec('VACUUM'));
+    await threadWithTurns(store, 4, ['t1']);
+    const after = killedAndReplaced(home, null);
+    expect(await ids(before.open())).toEqual([1, 2, 3].map(idOf));
+    expect(await ids(after.open())).toEqual([1, 2, 3, 4].map(idOf));
+    expect([before, after].flatMap(stale)).toEqual([]);
+  });
 });
 
 describe('maintenance of a database that was laid by hand over another one', () => {

@@ -16,7 +16,10 @@ const PAGE_BYTES_MAX = 65_536;
 export function ownsWal(readPage: ReadPage, walFile: string): boolean {
   const marks = marksInWal(walFile);
   if (marks.length === 0) return true;
-  const mark = markOf(readPage);
+  const mark = markOf(
+    readPage,
+    marks.map(({ page }) => page),
+  );
   if (mark === 'unknown') return true;
   const token = mark?.token ?? NO_TOKEN;
   // The file has what it had when the WAL began, or a checkpoint has already given it something of
@@ -80,8 +83,13 @@ export function pagesOf(descriptor: number): ReadPage {
     size < PAGE_BYTES_MIN ? null : bytesAt(descriptor, (number - 1) * size, size);
 }
 
+/** A mark, with the number of its page. */
+interface PlacedMark extends WalMark {
+  page: number;
+}
+
 /** The marks in the frames that the WAL has now. Frames of its earlier rounds have other salts. */
-function marksInWal(wal: string): WalMark[] {
+function marksInWal(wal: string): PlacedMark[] {
   if (statSync(wal, { throwIfNoEntry: false }) === undefined) return [];
   const descriptor = openSync(wal, 'r');
   try {
@@ -90,13 +98,13 @@ function marksInWal(wal: string): WalMark[] {
     const pageSize = header.readUInt32BE(8);
     if (pageSize < PAGE_BYTES_MIN || pageSize > PAGE_BYTES_MAX) return [];
     const salts = header.subarray(16, 24);
-    const marks: WalMark[] = [];
+    const marks: PlacedMark[] = [];
     const { size } = fstatSync(descriptor);
     for (let at = WAL_HEADER_BYTES; at < size; at += FRAME_HEADER_BYTES + pageSize) {
       const frame = bytesAt(descriptor, at, FRAME_HEADER_BYTES + pageSize);
       if (frame === null || !frame.subarray(8, 16).equals(salts)) break;
       const mark = markIn(frame.subarray(FRAME_HEADER_BYTES));
-      if (mark !== null) marks.push(mark);
+      if (mark !== null) marks.push({ ...mark, page: frame.readUInt32BE(0) });
     }
     return marks;
   } finally {
