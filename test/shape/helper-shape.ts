@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { isNode, type Node, nodesOf, type SourceFile } from './read-source.ts';
 
-/** Shorter helpers may stand twice: to import one would take as much. In characters. */
-const HELPER_CHARS_MIN = 120;
+/** Shorter helpers may stand twice: an import takes as much. In characters. */
+const HELPER_CHARS_MIN = 60;
 
 /** The fields of nodes that are types, or say how something is written. */
 const UNWRITTEN = [
@@ -26,8 +26,8 @@ interface Helper {
 
 /**
  * The functions at the top level that stand with the same body in several of these files, a line
- * for each. Types do not count, nor the names of parameters, variables and the function itself; other
- * names count as what they stand for: an import, or a declaration of the file.
+ * for each body. Types do not count, nor do the names of parameters, variables and the function
+ * itself. Other names count as what they stand for: an import, or a declaration of the file.
  */
 export function helpersTwice(files: readonly SourceFile[]): string[] {
   const same = new Map<string, Helper[]>();
