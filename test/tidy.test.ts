@@ -4,8 +4,10 @@ import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { profileFile } from '../src/config/profile-files.ts';
 import { HOME_PROTECTED, isOfHome, isSecretCopy } from '../src/policy/permissions/home-readable.ts';
+import { helpersTwice } from './shape/helper-shape.ts';
 import { wideLines } from './shape/line-shape.ts';
 import { readSource } from './shape/read-source.ts';
+import { roomOrders } from './shape/room-shape.ts';
 
 const root = dirname(import.meta.dirname);
 
@@ -28,17 +30,7 @@ const LAYERS = [
   ['protocol', 'secrets'],
   ['base'],
 ];
-/** The orders of the folders inside some rooms, as src/README.md has them: from the top down. */
-const ORDERS = new Map(
-  [
-    ...readFileSync(join(root, 'src', 'README.md'), 'utf8').matchAll(
-      /^([\w/]+): ([\w-]+(?:, [\w-]+)*(?:\s+→ [\w-]+(?:, [\w-]+)*)+)$/gm,
-    ),
-  ].map(([, room = '', order = '']) => [
-    room,
-    order.split(/\s+→ /).map((folders) => folders.split(', ')),
-  ]),
-);
+const ORDERS = roomOrders(root);
 const SOURCE_LINES_MAX = 300;
 const FOLDER_FILES_MAX = 20;
 /**
@@ -462,6 +454,10 @@ describe('the source', () => {
     expect(rising).toEqual([]);
   });
 
+  test('has nine rooms whose folders have an order in src/README.md', () => {
+    expect([...ORDERS.keys()]).toHaveLength(9);
+  });
+
   test.each([...ORDERS])('keeps the folders of %s in the order of src/README.md', (room, order) => {
     const placeOf = (path: string) =>
       order.findIndex((folders) => folders.some((name) => path.startsWith(`src/${room}/${name}/`)));
@@ -858,6 +854,10 @@ test('no file names a folder of the machine it was written on', () => {
 });
 
 describe('the tests', () => {
+  test('have no helper with the same body in two files: it belongs to test/support, or to one of them', () => {
+    expect(helpersTwice(readSource(root, ['test']))).toEqual([]);
+  });
+
   const files = tests.filter((path) => path.endsWith('.test.ts'));
 
   test('that measure time have the tag slow, so npm test leaves them out', () => {

@@ -5,6 +5,7 @@ import { taken } from '../support/settled.ts';
 import { type TestClient, text } from '../support/test-client.ts';
 import { functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+import { modelOutput } from '../tools/command-server.ts';
 
 const METHOD = 'item/tool/requestUserInput';
 const ANSWER = { answers: { q: { answers: ['A'] } } };
@@ -24,11 +25,6 @@ async function asking(options: TestServerOptions = {}, thread: object = {}): Pro
     ...PLAN_MODE,
   });
   return { ...server, turnId: turn.id };
-}
-
-function callOutput({ model }: TestServer): string {
-  const output = model.request(2).input.find((item) => item.type === 'function_call_output');
-  return output?.type === 'function_call_output' ? String(output.output) : '';
 }
 
 function resolved(client: TestClient) {
@@ -51,7 +47,7 @@ test('a client that resumes the thread gets the open request with its id, and bo
   await other.turnCompleted(server.turnId);
   for (const client of [server.client, other])
     expect(resolved(client)).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
-  expect(callOutput(server)).toBe(JSON.stringify(ANSWER));
+  expect(modelOutput(server)).toBe(JSON.stringify(ANSWER));
 });
 
 test('a request whose client has disconnected waits for the next client that resumes the thread', async () => {
@@ -67,7 +63,7 @@ test('a request whose client has disconnected waits for the next client that res
   expect(await question(other, METHOD)).toEqual(asked);
   answer(other, asked, ANSWER);
   await other.turnCompleted(server.turnId);
-  expect(callOutput(server)).toBe(JSON.stringify(ANSWER));
+  expect(modelOutput(server)).toBe(JSON.stringify(ANSWER));
 });
 
 test('a request also waits after its client unsubscribes, and a client that was not asked cannot answer it', async () => {
@@ -93,7 +89,7 @@ test('if two clients answer at the same time, one answer counts', async () => {
   answer(server.client, asked, { answers: { q: { answers: ['first'] } } });
   answer(other, asked, { answers: { q: { answers: ['second'] } } });
   await other.turnCompleted(server.turnId);
-  expect(JSON.parse(callOutput(server))).toEqual({
+  expect(JSON.parse(modelOutput(server))).toEqual({
     answers: { q: { answers: [expect.stringMatching(/^(first|second)$/)] } },
   });
   expect(resolved(other)).toHaveLength(1);
@@ -153,7 +149,7 @@ test('with approval_timeout_ms, a question is not waited for longer, and the mod
   clock.advance(1);
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
   expect(resolved(client)).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
-  expect(JSON.parse(callOutput(server))).toEqual({
+  expect(JSON.parse(modelOutput(server))).toEqual({
     answers: {},
     note: `Nobody answered within ${TIMEOUT_MS / 1000} seconds.`,
   });
@@ -165,7 +161,7 @@ test('an answer in time stops the timer', async () => {
   answer(server.client, await question(server.client, METHOD), ANSWER);
   await server.client.turnCompleted(server.turnId);
   expect(server.clock.timers).not.toContain(TIMEOUT_MS);
-  expect(callOutput(server)).toBe(JSON.stringify(ANSWER));
+  expect(modelOutput(server)).toBe(JSON.stringify(ANSWER));
 });
 
 test('an invalid approval_timeout_ms is refused at thread/start', async () => {

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { itemSize } from '../../src/agent/prompt/item-size.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { asked, message, response } from '../support/test-model.ts';
+import { asked, message, response, textOfTokens } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
 const CONFIG = `model = "m"\nmodel_provider = "test"\nmodel_context_window = 20000\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n`;
-const words = (tokens: number) => 'abc '.repeat(tokens);
 const usage = (inputTokens: number) => ({
   totalTokens: inputTokens + 5,
   inputTokens,
@@ -20,7 +19,7 @@ test('a prompt beyond the context window is not sent: the turn fails and says wh
   server.model.push(response(message('first')));
   await server.client.request('thread/start', {});
   const first = await server.client.turn(idOf(1), 'one');
-  const failed = await server.client.turn(idOf(1), words(21_000));
+  const failed = await server.client.turn(idOf(1), textOfTokens(21_000));
   expect(failed).toMatchObject({
     status: 'failed',
     error: { codexErrorInfo: 'contextWindowExceeded' },
@@ -49,7 +48,9 @@ test('the estimate is corrected by what the provider counted last, also after a 
   await restarted.client.request('thread/resume', { threadId: idOf(1) });
   // The prompt is near the window, so it is compacted: two requests.
   server.model.push(response(message('a summary')), response(message('second')));
-  expect(await restarted.client.turn(idOf(1), words(1_500))).toMatchObject({ status: 'completed' });
+  expect(await restarted.client.turn(idOf(1), textOfTokens(1_500))).toMatchObject({
+    status: 'completed',
+  });
   expect(server.model.requests).toHaveLength(3);
 });
 
@@ -60,8 +61,10 @@ test('a prompt that the provider counted as short is sent, however long its text
     response(message('second')),
   );
   await server.client.request('thread/start', {});
-  await server.client.turn(idOf(1), words(19_000));
-  expect(await server.client.turn(idOf(1), words(5_000))).toMatchObject({ status: 'completed' });
+  await server.client.turn(idOf(1), textOfTokens(19_000));
+  expect(await server.client.turn(idOf(1), textOfTokens(5_000))).toMatchObject({
+    status: 'completed',
+  });
 });
 
 test('an image counts by its pixels, not by its data', () => {

@@ -8,29 +8,14 @@ import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { settled, taken } from '../support/settled.ts';
 import { type TestClient, text } from '../support/test-client.ts';
-import {
-  failed,
-  functionCall,
-  message,
-  response,
-  type ScriptedResponse,
-  TestModel,
-} from '../support/test-model.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+import { failed, functionCall, message, response } from '../support/test-model.ts';
+import type { TestServer, TestServerOptions } from '../support/test-server.ts';
+import { threadAnswering } from '../support/thread-with.ts';
 
 const threadId = idOf(1);
 const IDLE_MS = 30 * 60 * 1000;
 const PLAN = functionCall('update_plan', { plan: [] });
 const COMPLETE = functionCall('update_goal', { status: 'complete' });
-
-async function threadOn(
-  responses: ScriptedResponse[],
-  options: TestServerOptions = {},
-): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...responses), ...options });
-  await server.client.request('thread/start', {});
-  return server;
-}
 
 /** A store whose first writes with an entry of this kind wait for `act`, and fail if `act` does. */
 function atFirst(
@@ -63,7 +48,7 @@ function ends(client: TestClient): string[] {
 
 describe('settings that change while a turn for the goal begins', () => {
   test('are not lost: thread/settings/update waits until the turn has begun', async () => {
-    const server = await threadOn([response(COMPLETE), response(message('done'))], {
+    const server = await threadAnswering([response(COMPLETE), response(message('done'))], {
       files: { 'work/AGENTS.md': 'be kind', 'other/AGENTS.md': 'be quick' },
     });
     const { client, folder } = server;
@@ -87,7 +72,7 @@ describe('settings that change while a turn for the goal begins', () => {
 
   test('nor are those of a turn/start: a resume by path, which uses another queue, waits for it', async () => {
     const gate = new Gate();
-    const server = await threadOn(
+    const server = await threadAnswering(
       [response(message('hello'))],
       atFirst('turnStarted', () => gate.pass()),
     );
@@ -109,7 +94,7 @@ describe('settings that change while a turn for the goal begins', () => {
   });
 
   test('leaving plan mode lets the goal go on', async () => {
-    const server = await threadOn([response(COMPLETE), response(message('done'))]);
+    const server = await threadAnswering([response(COMPLETE), response(message('done'))]);
     const { client } = server;
     const mode = (name: 'plan' | 'default') => ({
       collaborationMode: {
@@ -137,7 +122,7 @@ describe('the goal and the end of a turn that could not be stored', () => {
   ])(
     'a turn that %s: the goal is blocked, for clients and after a restart',
     async (_how, responses) => {
-      const server = await threadOn(responses, atFirst('turnEnded', full, 2));
+      const server = await threadAnswering(responses, atFirst('turnEnded', full, 2));
       await setGoal(server);
       await server.client.waitFor('turn/completed');
       await settled(server.client, threadId);
@@ -158,7 +143,7 @@ describe('no turn for the goal begins between the end of a turn and', () => {
   async function ending(wrap = (store: ThreadStore) => store) {
     const gate = new Gate();
     const { wrapStore = wrap } = atFirst('turnEnded', () => gate.pass());
-    const server = await threadOn([response(PLAN), response(message('one'))], {
+    const server = await threadAnswering([response(PLAN), response(message('one'))], {
       wrapStore: (store) => wrap(wrapStore(store)),
     });
     await setGoal(server);
@@ -215,7 +200,7 @@ test.each(['between its turns', 'in its turn'])(
   'an archive %s does not stop the goal: its turns go on after thread/unarchive',
   async (when) => {
     const gate = new Gate();
-    const server = await threadOn(
+    const server = await threadAnswering(
       [response(PLAN), response([new Gate()], message('one'))],
       atFirst('turnStarted', () => gate.pass()),
     );
@@ -241,7 +226,7 @@ test.each(['between its turns', 'in its turn'])(
 
 test('thread/goal/set on a loaded thread stores the goal and the preview at once', async () => {
   let writes = 0;
-  const server = await threadOn([], {
+  const server = await threadAnswering([], {
     wrapStore: (store) =>
       gatedStore(store, () => {
         if (++writes > 1) throw new StoreError('store_full', 'the disk is full');
@@ -259,7 +244,7 @@ test('thread/goal/set on a loaded thread stores the goal and the preview at once
 
 test('a thread is not unloaded while a turn begins, even if it had no followers for long', async () => {
   const gate = new Gate();
-  const server = await threadOn(
+  const server = await threadAnswering(
     [response(message('hello'))],
     atFirst('turnStarted', () => gate.pass()),
   );
@@ -279,7 +264,7 @@ test('a thread is not unloaded while a turn begins, even if it had no followers 
 });
 
 test('a server that ends leaves no timer of a thread whose turn it interrupts', async () => {
-  const server = await threadOn([response([new Gate()], message('never'))]);
+  const server = await threadAnswering([response([new Gate()], message('never'))]);
   await server.client.request('turn/start', { threadId, input: text('hi') });
   await server.model.asked(1);
   await server.client.request('thread/unsubscribe', { threadId });
@@ -288,7 +273,7 @@ test('a server that ends leaves no timer of a thread whose turn it interrupts', 
 });
 
 test('thread/revert announces the status idle if the last turn fails while it is interrupted', async () => {
-  const server = await threadOn(
+  const server = await threadAnswering(
     [response(message('one')), response([new Gate()], message('never'))],
     atSecondEnd(() => {
       throw new StoreError('store_full', 'the disk is full');

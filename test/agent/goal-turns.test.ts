@@ -15,9 +15,9 @@ import {
   messageBegun,
   response,
   type ScriptedResponse,
-  TestModel,
 } from '../support/test-model.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { threadAnswering } from '../support/thread-with.ts';
 
 const threadId = idOf(1);
 /**
@@ -27,19 +27,9 @@ const IDLE_MS = 30 * 60 * 1000;
 const PLAN = functionCall('update_plan', { plan: [] });
 const COMPLETE = functionCall('update_goal', { status: 'complete' });
 
-/** A server with a thread, and a model with these responses. */
-async function threadOn(
-  responses: ScriptedResponse[],
-  options: TestServerOptions = {},
-): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...responses), ...options });
-  await server.client.request('thread/start', {});
-  return server;
-}
-
 /** A thread with an active goal. */
 async function goalOn(...responses: ScriptedResponse[]): Promise<TestServer> {
-  const server = await threadOn(responses);
+  const server = await threadAnswering(responses);
   await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
   return server;
 }
@@ -125,7 +115,7 @@ describe('an idle thread with an active goal', () => {
   });
 
   test('tells the model the objective, as data, and the tokens and time used', async () => {
-    const server = await threadOn([
+    const server = await threadAnswering([
       response(PLAN),
       response(message('one')),
       response(COMPLETE),
@@ -147,7 +137,7 @@ describe('an idle thread with an active goal', () => {
 
   test('begins after a turn of the user, which has no goal message', async () => {
     const gate = new Gate();
-    const server = await threadOn([
+    const server = await threadAnswering([
       response([gate], message('hello')),
       response(COMPLETE),
       response(message('done')),
@@ -213,7 +203,7 @@ describe('an idle thread with an active goal', () => {
   });
 
   test('begins no turn while goals are disabled', async () => {
-    const first = await threadOn([]);
+    const first = await threadAnswering([]);
     const stored = await first.restart();
     await stored.client.request('thread/goal/set', { threadId, objective: 'all green' });
     const { client, model } = await stored.restart({ overrides: ['features.goals=false'] });
@@ -228,7 +218,7 @@ describe('an idle thread with an active goal', () => {
   });
 
   test('begins no turn in plan mode', async () => {
-    const server = await threadOn([response(message('a plan'))]);
+    const server = await threadAnswering([response(message('a plan'))]);
     const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
     await server.client.turn(threadId, 'plan it', {
       collaborationMode: { mode: 'plan', settings },
@@ -385,7 +375,7 @@ describe('it stops', () => {
   });
 
   test('when the budget is spent: the model is told once and may end its turn; a larger budget with active goes on', async () => {
-    const server = await threadOn([
+    const server = await threadAnswering([
       response(PLAN),
       response(PLAN),
       response(PLAN),
@@ -459,7 +449,7 @@ describe('it stops', () => {
   });
 
   test('after a hundred turns without input of a client', { tags: 'slow' }, async () => {
-    const server = await threadOn(
+    const server = await threadAnswering(
       Array.from({ length: 200 }, (_, index) => response(index % 2 === 0 ? PLAN : message('on'))),
     );
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
@@ -476,7 +466,7 @@ describe('it stops', () => {
   test('when the next turn cannot be stored: clients get a warning, and it is not tried again', async () => {
     let writes = 0;
     let failedAt = 0;
-    const server = await threadOn([response(PLAN), response(message('one'))], {
+    const server = await threadAnswering([response(PLAN), response(message('one'))], {
       wrapStore: (store) =>
         gatedStore(store, ({ entries, count }) => {
           writes = count;
@@ -517,7 +507,7 @@ describe('requests of the user go first', () => {
   test('turn/start that waits for the end of a turn begins before the next turn for the goal', async () => {
     const gate = new Gate();
     let waits = true;
-    const server = await threadOn(
+    const server = await threadAnswering(
       [
         response(message('one')),
         response(message('two')),
@@ -545,7 +535,7 @@ describe('requests of the user go first', () => {
 
   test('turn/start while a turn for the goal begins waits for it and joins it', async () => {
     const gate = new Gate();
-    const server = await threadOn([response(COMPLETE), response(message('both'))], {
+    const server = await threadAnswering([response(COMPLETE), response(message('both'))], {
       wrapStore: (store) =>
         gatedStore(store, ({ entries }) =>
           entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined,
@@ -585,7 +575,7 @@ describe('requests of the user go first', () => {
 describe('two clients', () => {
   test('one pauses the goal that the other set, and both get the same notifications', async () => {
     const gate = new Gate();
-    const server = await threadOn([response([gate], PLAN), response(message('one'))]);
+    const server = await threadAnswering([response([gate], PLAN), response(message('one'))]);
     const other = await server.connect();
     await other.request('thread/resume', { threadId });
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
@@ -599,7 +589,7 @@ describe('two clients', () => {
 
   test('the goal goes on when one of them leaves', async () => {
     const gate = new Gate();
-    const server = await threadOn([
+    const server = await threadAnswering([
       response([gate], PLAN),
       response(message('one')),
       response(COMPLETE),
@@ -632,12 +622,15 @@ test('an objective that a client changes during a turn reaches the model with th
 
 test('so does one that is changed while the turn begins', async () => {
   const gate = new Gate();
-  const server = await threadOn([response(PLAN), response(COMPLETE), response(message('done'))], {
-    wrapStore: (store) =>
-      gatedStore(store, ({ entries }) =>
-        entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined,
-      ),
-  });
+  const server = await threadAnswering(
+    [response(PLAN), response(COMPLETE), response(message('done'))],
+    {
+      wrapStore: (store) =>
+        gatedStore(store, ({ entries }) =>
+          entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined,
+        ),
+    },
+  );
   await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
   await gate.reached;
   const answer = server.client.request('thread/goal/set', {

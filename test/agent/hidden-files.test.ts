@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  commandCall,
   functionCall,
   message,
   response,
@@ -9,7 +10,7 @@ import {
   TestModel,
 } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
-import { THREAD } from '../tools/command-server.ts';
+import { modelOutputs, THREAD } from '../tools/command-server.ts';
 
 const CONFIG = `model = "test-model"
 model_provider = "test"
@@ -32,9 +33,6 @@ const FILES = {
 };
 const READ = 'cat plain.txt a.env sub/b.env keys/k 2>/dev/null; true';
 const done = response(message('done'));
-const runs = (cmd: string, callId = 'call_1') =>
-  functionCall('exec_command', { cmd, login: false }, { callId });
-
 async function serverWith(
   responses: ScriptedResponse[],
   options: TestServerOptions = {},
@@ -49,23 +47,13 @@ async function serverWith(
   return server;
 }
 
-/** The outputs that the model has read, without the lines about the command. */
-function outputs({ model }: TestServer): string[] {
-  const { input } = model.request(model.requests.length);
-  return input.flatMap((item) =>
-    item.type.endsWith('_output') && 'output' in item
-      ? [String(item.output).replace(/^[\s\S]*?Output:\n/, '')]
-      : [],
-  );
-}
-
 test('a thread with patterns starts; commands, images, patches and skills do not get at what matches, and the model is told', async () => {
   const picture = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
   );
   const server = await serverWith([
-    response(runs(READ, 'c1')),
+    response(commandCall(READ, 'c1')),
     response(functionCall('view_image', { path: 'pics/p.env' }, { callId: 'c2' })),
     response(functionCall('view_image', { path: 'pics/target.png' }, { callId: 'c3' })),
     response(
@@ -90,7 +78,7 @@ test('a thread with patterns starts; commands, images, patches and skills do not
       ),
     ),
     response(
-      runs(
+      commandCall(
         'git diff --no-index /dev/null a.env | grep -c KEY; cp a.env b.txt; echo mine > own.env && cat own.env',
         'c7',
       ),
@@ -101,7 +89,7 @@ test('a thread with patterns starts; commands, images, patches and skills do not
   writeFileSync(join(server.cwd, 'pics/target.png'), picture);
   symlinkSync('target.png', join(server.cwd, 'pics/p.env'));
   await server.client.turn(THREAD, 'go');
-  const [read, link, target, update, add, remove, git] = outputs(server);
+  const [read, link, target, update, add, remove, git] = modelOutputs(server);
   expect(read).toBe('plain');
   for (const image of [link, target]) expect(image).toMatch(/unable to show .*may not be read/);
   expect(update).toMatch(/the sandbox does not allow .*a\.env to be read/);
@@ -139,9 +127,9 @@ test('the patterns hold in a fork, after a restart, in a review and for command/
   const server = await serverWith([done]);
   await server.client.turn(THREAD, 'hi');
   const { thread } = await server.client.request('thread/fork', { threadId: THREAD });
-  server.model.push(response(runs(READ)), done);
+  server.model.push(response(commandCall(READ)), done);
   await server.client.turn(thread.id, 'go');
-  expect(outputs(server)).toEqual(['plain']);
+  expect(modelOutputs(server)).toEqual(['plain']);
   const exec = await server.client.request('command/exec', { command: ['sh', '-c', READ] });
   expect(exec).toEqual({ exitCode: 0, stdout: 'plain', stderr: '' });
   const inSub = {
@@ -151,19 +139,19 @@ test('the patterns hold in a fork, after a restart, in a review and for command/
   expect(await server.client.request('command/exec', inSub)).toEqual(exec);
   const next = await server.restart();
   await next.client.request('thread/resume', { threadId: THREAD });
-  next.model.push(response(runs(READ)), done);
+  next.model.push(response(commandCall(READ)), done);
   await next.client.turn(THREAD, 'go');
-  expect(outputs(next)).toEqual(['plain']);
-  next.model.push(response(runs(READ, 'r1')), done);
+  expect(modelOutputs(next)).toEqual(['plain']);
+  next.model.push(response(commandCall(READ, 'r1')), done);
   const review = await next.client.request('review/start', {
     threadId: THREAD,
     target: { type: 'custom', instructions: 'look' },
   });
   await next.client.waitFor('turn/completed', ({ turn }) => turn.id === review.turn.id);
-  expect(outputs(next)).toEqual(['plain']);
-  next.model.push(response(runs(READ, 'c9')), done);
+  expect(modelOutputs(next)).toEqual(['plain']);
+  next.model.push(response(commandCall(READ, 'c9')), done);
   await next.client.turn(THREAD, 'go', { sandboxPolicy: { type: 'readOnly' } });
-  expect(outputs(next).at(-1)).toBe('plainKEY=aKEY=bKEY=k');
+  expect(modelOutputs(next).at(-1)).toBe('plainKEY=aKEY=bKEY=k');
 });
 
 test('an agent does not see what is hidden from the thread that it works for, nor what its role hides', async () => {
@@ -178,11 +166,11 @@ test('an agent does not see what is hidden from the thread that it works for, no
       (request) =>
         JSON.stringify(request.input).includes('"s1"')
           ? done
-          : response(runs(`cat other.txt; ${READ}`, 'of-agent')),
+          : response(commandCall(`cat other.txt; ${READ}`, 'of-agent')),
       (request) =>
         JSON.stringify(request.input).includes('"s1"')
           ? done
-          : response(runs(`cat other.txt; ${READ}`, 'of-agent')),
+          : response(commandCall(`cat other.txt; ${READ}`, 'of-agent')),
     ],
     { config, files: { ...FILES, 'work/other.txt': 'other' } },
   );
@@ -198,7 +186,7 @@ test('an agent does not see what is hidden from the thread that it works for, no
 
 test('a command whose hidden files cannot be found is refused with the reason', async () => {
   const server = await serverWith([
-    response(runs('true')),
+    response(commandCall('true')),
     response(functionCall('view_image', { path: 'p.png' }, { callId: 'c2' })),
     done,
   ]);
@@ -208,7 +196,7 @@ test('a command whose hidden files cannot be found is refused with the reason', 
   );
   writeFileSync(join(server.cwd, 'p.png'), '');
   await server.client.turn(THREAD, 'go');
-  for (const output of outputs(server))
+  for (const output of modelOutputs(server))
     expect(output).toMatch(
       /the pattern :workspace_roots\/\*\*\/\*\.env may hide files here.*Rename it/,
     );
@@ -223,14 +211,16 @@ test('the patterns for the workspace hold in the folders that the profile adds t
   const config = `${CONFIG}[permissions.p.workspace_roots]\n"${other}" = true\n`;
   const model = new TestModel(
     response(
-      runs(`cd ${other} && echo new > plain && cat in/keys plain o.env keys 2>/dev/null; true`),
+      commandCall(
+        `cd ${other} && echo new > plain && cat in/keys plain o.env keys 2>/dev/null; true`,
+      ),
     ),
     done,
   );
   const server = await first.restart({ config, model });
   await server.client.request('thread/start', {});
   await server.client.turn(THREAD, 'go');
-  expect(outputs(server)).toEqual(['xnew\n']);
+  expect(modelOutputs(server)).toEqual(['xnew\n']);
 });
 
 test('the folder of the user is no pattern, whatever its name is', async () => {
@@ -246,7 +236,7 @@ test('the folder of the user is no pattern, whatever its name is', async () => {
   const config = CONFIG.replace('":root" = "read"\n', `":root" = "read"\n${keys}`);
   const model = new TestModel(
     response(
-      runs(
+      commandCall(
         `cd '${HOME}/w' && echo new > d && cat d ../x/b ../.ssh/id ../x/a.pem 2>/dev/null; true`,
       ),
     ),
@@ -255,7 +245,7 @@ test('the folder of the user is no pattern, whatever its name is', async () => {
   const server = await first.restart({ config, model, env: { PATH: process.env.PATH, HOME } });
   await server.client.request('thread/start', {});
   await server.client.turn(THREAD, 'go');
-  expect(outputs(server)).toEqual(['new\nb']);
+  expect(modelOutputs(server)).toEqual(['new\nb']);
 });
 
 test('a link to a hidden file that a command leaves as AGENTS.md is not read for the next thread, and neither is a hidden AGENTS.md', async () => {
@@ -266,7 +256,7 @@ test('a link to a hidden file that a command leaves as AGENTS.md is not read for
     'work/plans/AGENTS.md': 'The plan',
     'work/NOTES.md': 'A note',
   };
-  const model = new TestModel(response(runs('ln -s sub/b.env AGENTS.md')), done, done, done);
+  const model = new TestModel(response(commandCall('ln -s sub/b.env AGENTS.md')), done, done, done);
   const server = await startServer({
     config: `project_doc_fallback_filenames = ["NOTES.md"]\n${config}`,
     files,

@@ -15,18 +15,12 @@ import {
   reasoning,
   response,
   retrying,
-  type ScriptedResponse,
   said,
   TestModel,
   USAGE,
 } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
-
-async function withThread(...responses: ScriptedResponse[]): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...responses) });
-  await server.client.request('thread/start', {});
-  return server;
-}
+import { threadAnswering } from '../support/thread-with.ts';
 
 async function readTurns({ client }: TestServer) {
   return (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread
@@ -37,9 +31,8 @@ const limit = errorOf('The limit is reached.', 'usageLimitExceeded');
 
 describe('a model that fails', () => {
   test('fails the turn: an error that is not retried, status systemError, and the end with the same error', async () => {
-    const server = await withThread([
-      { type: 'started' },
-      failed(limit.message, limit.codexErrorInfo),
+    const server = await threadAnswering([
+      [{ type: 'started' }, failed(limit.message, limit.codexErrorInfo)],
     ]);
     const { id } = await server.client.turn(idOf(1), 'hi');
     const turn = turnOf({ id, status: 'failed', itemsView: 'notLoaded', error: limit });
@@ -65,10 +58,10 @@ describe('a model that fails', () => {
   });
 
   test('does not affect the next turn, and its own turn stays failed in the history', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [failed(limit.message, limit.codexErrorInfo)],
       response(message('ok')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'one');
     expect(await server.client.turn(idOf(1), 'two')).toMatchObject({
       status: 'completed',
@@ -86,10 +79,10 @@ describe('a model that fails', () => {
   });
 
   test('in the middle of a message: its text so far is shown, it never completes, and the model does not read it', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [...messageBegun('par'), failed('cut')],
       response(message('ok')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'one');
     expect(server.client.notifications('item/completed').map(({ item }) => item)).toEqual([
       userItem('one'),
@@ -106,10 +99,10 @@ describe('a model that fails', () => {
   });
 
   test('in the middle of reasoning: the reasoning so far is shown, and the model does not read it', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [...reasoning('bec').slice(0, -1), failed('cut')],
       response(message('ok')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'one');
     expect((await readTurns(server))[0]?.items).toEqual([
       userItem('one'),
@@ -120,10 +113,10 @@ describe('a model that fails', () => {
   });
 
   test('after a whole message: the message stays, for clients and for the model; reasoning after it is not sent', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [...message('whole'), ...reasoning('because'), failed('cut')],
       response(message('ok')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'one');
     expect((await readTurns(server))[0]?.items.map(({ type }) => type)).toEqual([
       'userMessage',
@@ -139,10 +132,10 @@ describe('a model that fails', () => {
   });
 
   test('after a call: the call runs, and the model reads it and its output in the next turn', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [...functionCall('update_plan', { plan: [] }), failed('cut')],
       response(message('ok')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'one');
     expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
     await server.client.turn(idOf(1), 'two');
@@ -155,11 +148,11 @@ describe('a model that fails', () => {
   });
 
   test('in the second request of a turn fails the turn, and the items of the first request are kept', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       response(functionCall('update_plan', { plan: [] })),
       [failed('cut')],
       response(message('ok')),
-    );
+    ]);
     expect((await server.client.turn(idOf(1), 'one')).status).toBe('failed');
     await server.client.turn(idOf(1), 'two');
     expect(conversation(server.model.request(3)).map(({ type }) => type)).toEqual([
@@ -176,11 +169,11 @@ describe('a model that fails', () => {
       await gate.pass();
       yield failed('cut');
     };
-    const server = await withThread(
+    const server = await threadAnswering([
       () => failing(),
       response(message('ok')),
       response(message('spare')),
-    );
+    ]);
     const { turn } = await server.client.request('turn/start', {
       threadId: idOf(1),
       input: text('one'),
@@ -206,14 +199,16 @@ describe('a model that fails', () => {
 describe('a model that retries', () => {
   test('announces the retry, and its unfinished items are dropped', async () => {
     const gate = new Gate();
-    const server = await withThread([
-      { type: 'started' },
-      ...messageBegun('par'),
-      retrying('The stream broke.'),
-      { type: 'started' },
-      gate,
-      ...message('whole', { id: 'msg_2' }),
-      { type: 'completed', usage: USAGE },
+    const server = await threadAnswering([
+      [
+        { type: 'started' },
+        ...messageBegun('par'),
+        retrying('The stream broke.'),
+        { type: 'started' },
+        gate,
+        ...message('whole', { id: 'msg_2' }),
+        { type: 'completed', usage: USAGE },
+      ],
     ]);
     const { turn } = await server.client.request('turn/start', {
       threadId: idOf(1),
@@ -244,11 +239,11 @@ describe('a model that retries', () => {
   });
 
   test('and calls a tool in both attempts calls it once', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [...functionCall('update_plan', { plan: [] }, { callId: 'a' }), retrying('cut')],
       response(functionCall('update_plan', { plan: [] }, { callId: 'a' })),
       response(message('done')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'hi');
     expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
     expect(
@@ -260,12 +255,14 @@ describe('a model that retries', () => {
 
   test('no longer shows its unfinished items, while the turn goes on', async () => {
     const gate = new Gate();
-    const server = await withThread([
-      ...messageBegun('par'),
-      retrying('cut'),
-      gate,
-      ...message('whole', { id: 'm2' }),
-      failed('cut'),
+    const server = await threadAnswering([
+      [
+        ...messageBegun('par'),
+        retrying('cut'),
+        gate,
+        ...message('whole', { id: 'm2' }),
+        failed('cut'),
+      ],
     ]);
     await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
     await gate.reached;
@@ -273,11 +270,11 @@ describe('a model that retries', () => {
   });
 
   test('keeps its completed items: clients have seen them, and the model reads them', async () => {
-    const server = await withThread(
+    const server = await threadAnswering([
       [...message('first try'), retrying('cut')],
       response(message('second try', { id: 'm2' })),
       response(message('ok')),
-    );
+    ]);
     await server.client.turn(idOf(1), 'one');
     await server.client.turn(idOf(1), 'two');
     expect(conversation(server.model.request(2))).toEqual([asked('one'), said('first try')]);
@@ -295,11 +292,13 @@ describe('a model that retries', () => {
   });
 
   test('and fails in the end fails the turn, with the unfinished items of the last attempt', async () => {
-    const server = await withThread([
-      ...messageBegun('one'),
-      retrying('cut'),
-      ...messageBegun('two', { id: 'm2' }),
-      failed('gave up'),
+    const server = await threadAnswering([
+      [
+        ...messageBegun('one'),
+        retrying('cut'),
+        ...messageBegun('two', { id: 'm2' }),
+        failed('gave up'),
+      ],
     ]);
     expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
       status: 'failed',
@@ -319,7 +318,7 @@ describe('a model that breaks its contract', () => {
       yield* messageBegun('par');
       throw new Error('out of order');
     };
-    const server = await withThread(() => throwing(), response(message('ok')));
+    const server = await threadAnswering([() => throwing(), response(message('ok'))]);
     expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
       status: 'failed',
       error: {
@@ -333,9 +332,11 @@ describe('a model that breaks its contract', () => {
   });
 
   test('by throwing before its stream: the same', async () => {
-    const server = await withThread(() => {
-      throw new Error('not today');
-    });
+    const server = await threadAnswering([
+      () => {
+        throw new Error('not today');
+      },
+    ]);
     expect((await server.client.turn(idOf(1), 'hi')).status).toBe('failed');
     expect(server.log.takeErrors()).toEqual(['a turn failed inside the server']);
   });
@@ -352,7 +353,9 @@ describe('a model that breaks its contract', () => {
   });
 
   test('by going on after its final event: the rest is not read', async () => {
-    const server = await withThread([...response(message('ok')), ...message('more', { id: 'm2' })]);
+    const server = await threadAnswering([
+      [...response(message('ok')), ...message('more', { id: 'm2' })],
+    ]);
     await server.client.turn(idOf(1), 'hi');
     expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: hi', 'agent: ok']);
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { runs } from '../support/runs.ts';
+import { idle } from '../support/settled.ts';
 import type { TestClient } from '../support/test-client.ts';
 import { text } from '../support/test-client.ts';
 import {
@@ -104,13 +105,6 @@ async function play(client: TestClient, threadId: string, plan: Move[]): Promise
     return method === 'thread/inject_items' && error === undefined ? [item] : [];
   });
   return (await Promise.all(taken)).flat();
-}
-
-async function idle(client: TestClient, threadId: string): Promise<void> {
-  for (;;) {
-    const { thread } = await client.request('thread/read', { threadId });
-    if (thread.status.type === 'idle') return;
-  }
 }
 
 async function* paced(

@@ -21,25 +21,17 @@ import {
   TestModel,
   USAGE,
 } from '../support/test-model.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+import { threadAnswering } from '../support/thread-with.ts';
 
 const okResponse = (): ScriptedResponse => response(message('ok'));
-
-async function started(
-  responses: ScriptedResponse[],
-  options: TestServerOptions = {},
-): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...responses), ...options });
-  await server.client.request('thread/start', {});
-  return server;
-}
 
 const header = ({ model }: TestServer, name: string) =>
   model.requests.map(({ headers }) => headers?.[name]);
 
 /** The identity of a request of a thread with these changes. */
 async function identity(changes: Partial<ThreadRecord>) {
-  const server = await started([]);
+  const server = await threadAnswering([]);
   const record = await server.store.getThread(idOf(1));
   if (record === null) throw new Error('there is no thread');
   const turn = {
@@ -70,7 +62,7 @@ async function compact({ client }: TestServer, threadId: string): Promise<void> 
 }
 
 test('each request says which thread, turn and client it is of', async () => {
-  const server = await started([okResponse()]);
+  const server = await threadAnswering([okResponse()]);
   const turn = await server.client.turn(idOf(1), 'hi');
   const { originator } = (await server.store.getThread(idOf(1))) ?? {};
   const { headers, clientMetadata } = server.model.request(1);
@@ -122,7 +114,7 @@ test('an id that no header can have is only in the body', async () => {
 
 test('the facts of a client are sent with its turn, those of a steer from then on, and none replaces one of the server', async () => {
   const gate = new Gate();
-  const server = await started([
+  const server = await threadAnswering([
     response(message('one'), [gate]),
     okResponse(),
     okResponse(),
@@ -173,7 +165,7 @@ test('what the provider tells of the turn is sent back until its end', async () 
     turnState,
   });
   const plan = (callId: string) => functionCall('update_plan', { plan: [] }, { callId });
-  const server = await started([
+  const server = await threadAnswering([
     response([state('one')], plan('a')),
     response([state('two')], plan('b')),
     okResponse(),
@@ -192,7 +184,7 @@ test('what the provider tells of the turn is sent back until its end', async () 
 });
 
 test('x-codex-window-id counts compactions, over a restart, in a fork and after a revert', async () => {
-  const server = await started([okResponse(), okResponse(), okResponse()]);
+  const server = await threadAnswering([okResponse(), okResponse(), okResponse()]);
   await server.client.turn(idOf(1), 'one');
   await compact(server, idOf(1));
   const { id } = await server.client.turn(idOf(1), 'two');
@@ -231,7 +223,7 @@ test('the requests of an agent name it and the thread that started it', async ()
     JSON.stringify(input).includes('CHILD') && !JSON.stringify(input).includes('"call_id":"s"')
       ? response(message('child'))
       : response(message('parent'));
-  const server = await started([spawn, route, route, route]);
+  const server = await threadAnswering([spawn, route, route, route]);
   const turn = await server.client.turn(idOf(1), 'PARENT');
   await expect
     .poll(() => header(server, 'x-openai-subagent').filter(Boolean))
@@ -250,7 +242,7 @@ test('a model that answers in place of the one that was asked is told once in th
   const by = (model: string): ModelEvent => ({ type: 'answered', model, turnState: null });
   const plan = functionCall('update_plan', { plan: [] });
   const models = ['lesser', 'TEST-model-2026-01-31', 'other', 'lesser'];
-  const server = await started([
+  const server = await threadAnswering([
     response([by('lesser')], plan),
     ...models.map((model) => response([by(model)], message('ok'))),
   ]);
@@ -278,7 +270,9 @@ test('a model that answers in place of the one that was asked is told once in th
 
 test('moderation metadata of a response is passed on to clients', async () => {
   const metadata = { flagged: ['x'] };
-  const server = await started([response([{ type: 'moderated', metadata }], message('ok'))]);
+  const server = await threadAnswering([
+    response([{ type: 'moderated', metadata }], message('ok')),
+  ]);
   const { id: turnId } = await server.client.turn(idOf(1), 'hi');
   expect(server.client.notifications('turn/moderationMetadata')).toEqual([
     { threadId: idOf(1), turnId, metadata },
@@ -289,9 +283,12 @@ test('after a prompt that was too long, the token usage stands at the context wi
   const config =
     'model = "test-model"\nmodel_provider = "test"\nmodel_context_window = 270000\n\
 [model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
-  const server = await started([okResponse(), [failed('too long', 'contextWindowExceeded')]], {
-    config,
-  });
+  const server = await threadAnswering(
+    [okResponse(), [failed('too long', 'contextWindowExceeded')]],
+    {
+      config,
+    },
+  );
   await server.client.turn(idOf(1), 'hi');
   expect(await server.client.turn(idOf(1), 'more')).toMatchObject({ status: 'failed' });
   const { tokenUsage } = server.client.notifications('thread/tokenUsage/updated').at(-1) ?? {};
@@ -303,7 +300,7 @@ test('after a prompt that was too long, the token usage stands at the context wi
 });
 
 test('after a prompt that was too long, what the provider has counted before still counts', async () => {
-  const server = await started([]);
+  const server = await threadAnswering([]);
   const record = await server.store.getThread(idOf(1));
   if (record === null) throw new Error('there is no thread');
   const configuration = {
@@ -341,7 +338,7 @@ test('a service tier that a client asks for and nobody knows is none', async () 
 });
 
 test('a service tier of the configuration is sent as it stands, and a client may ask for it', async () => {
-  const server = await started([okResponse(), okResponse(), okResponse(), okResponse()], {
+  const server = await threadAnswering([okResponse(), okResponse(), okResponse(), okResponse()], {
     config: 'service_tier = "on_demand"',
   });
   await server.client.turn(idOf(1), 'hi');
@@ -368,7 +365,7 @@ model_auto_compact_token_limit_scope = "body_after_prefix"\n[model_providers.tes
     ...message('x'),
     { type: 'completed', usage: { ...USAGE, inputTokens, totalTokens: inputTokens + 5 } },
   ];
-  const server = await started(
+  const server = await threadAnswering(
     [9_000, 10_000, 16_000, 100, 9_500, 13_000, 14_600, 100, 9_000].map(counted),
     { config },
   );

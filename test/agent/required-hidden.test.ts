@@ -18,7 +18,7 @@ import {
   TestModel,
 } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
-import { THREAD } from '../tools/command-server.ts';
+import { modelOutputs, THREAD } from '../tools/command-server.ts';
 
 const BASE = 'model = "test-model"\nmodel_provider = "test"\n';
 const PROVIDER = '[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
@@ -54,16 +54,6 @@ async function serverWith(
   return server;
 }
 
-/** The outputs that the model has read, without the lines about the command. */
-function outputs({ model }: TestServer): string[] {
-  const { input } = model.request(model.requests.length);
-  return input.flatMap((item) =>
-    item.type.endsWith('_output') && 'output' in item
-      ? [String(item.output).replace(/^[\s\S]*?Output:\n/, '')]
-      : [],
-  );
-}
-
 const visibleKeys = (output = '') => output.match(/plain|KEY=\w/g);
 
 test('files that the administrator hides are hidden from commands, images and patches in each sandbox, and the model is told', async () => {
@@ -83,7 +73,7 @@ test('files that the administrator hides are hidden from commands, images and pa
   writeFileSync(join(server.cwd, 'pics/target.png'), 'x');
   symlinkSync('pics/target.png', join(server.cwd, 'p.env'));
   await server.client.turn(THREAD, 'go');
-  const [read, image, update] = outputs(server);
+  const [read, image, update] = modelOutputs(server);
   expect(visibleKeys(read)).toEqual(['plain', 'KEY=n']);
   expect(image).toMatch(/may not be read/);
   expect(update).toMatch(/the sandbox does not allow .*a\.env to be read/);
@@ -95,7 +85,7 @@ test('files that the administrator hides are hidden from commands, images and pa
   const read2 = { type: 'readOnly' as const };
   server.model.push(response(runs(READ, {}, 'c5')), done);
   await server.client.turn(THREAD, 'go', { sandboxPolicy: read2 });
-  expect(visibleKeys(outputs(server).at(-1))).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(modelOutputs(server).at(-1))).toEqual(['plain', 'KEY=n']);
   const asked = await server.client.request('command/exec', {
     command: ['sh', '-c', READ],
     sandboxPolicy: read2,
@@ -113,7 +103,7 @@ test('a permission profile cannot give access to them, and hides what it hides b
 `;
   const server = await serverWith([response(runs(READ)), done], { config });
   await server.client.turn(THREAD, 'go');
-  expect(visibleKeys(outputs(server)[0])).toEqual(['KEY=n']);
+  expect(visibleKeys(modelOutputs(server)[0])).toEqual(['KEY=n']);
 });
 
 test('paths in the home folder, exact ones whose names look like patterns, and several patterns', async () => {
@@ -126,7 +116,7 @@ test('paths in the home folder, exact ones whose names look like patterns, and s
     system: requirements('~/.netrc', `${work}/{a,zz}.env`, `${work}/keys/`),
   });
   await server.client.turn(THREAD, 'go');
-  expect(visibleKeys(outputs(server)[0])).toEqual(['plain', 'KEY=b']);
+  expect(visibleKeys(modelOutputs(server)[0])).toEqual(['plain', 'KEY=b']);
 });
 
 test('no command leaves the sandbox: not by approval, by a rule, or after a failure', async () => {
@@ -143,13 +133,13 @@ test('no command leaves the sandbox: not by approval, by a rule, or after a fail
   await server.client.turn(THREAD, 'go');
   const refusal =
     'the administrator of this machine hides files from all commands, so no command runs outside the sandbox';
-  for (const output of outputs(server)) expect(output).toContain(refusal);
+  for (const output of modelOutputs(server)) expect(output).toContain(refusal);
   expect(JSON.stringify(server.model.request(1).input)).toContain(
     'No command can run outside the sandbox',
   );
   server.model.push(response(runs('cat a.env; touch /outside', {}, 'c3')), done);
   await server.client.turn(THREAD, 'go', { approvalPolicy: 'on-failure' });
-  expect(outputs(server).at(-1)).not.toContain('KEY=a');
+  expect(modelOutputs(server).at(-1)).not.toContain('KEY=a');
   expect(
     server.client.messages.filter(
       (each) => 'method' in each && /requestApproval/.test(String(each.method)),
@@ -163,17 +153,23 @@ test('they are hidden in forks and after a restart, and are those that the admin
   const { thread } = await server.client.request('thread/fork', { threadId: THREAD });
   server.model.push(response(runs(READ)), done);
   await server.client.turn(thread.id, 'go');
-  expect(visibleKeys(outputs(server)[0])).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(modelOutputs(server)[0])).toEqual(['plain', 'KEY=n']);
   const free = await server.restart();
   await free.client.request('thread/resume', { threadId: thread.id });
   free.model.push(response(runs(READ)), done);
   await free.client.turn(thread.id, 'go');
-  expect(visibleKeys(outputs(free).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=k', 'KEY=n']);
+  expect(visibleKeys(modelOutputs(free).at(-1))).toEqual([
+    'plain',
+    'KEY=a',
+    'KEY=b',
+    'KEY=k',
+    'KEY=n',
+  ]);
   const again = await free.restart({ system: requirements(':workspace_roots/keys') });
   await again.client.request('thread/resume', { threadId: thread.id });
   again.model.push(response(runs(READ)), done);
   await again.client.turn(thread.id, 'go');
-  expect(visibleKeys(outputs(again).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=n']);
+  expect(visibleKeys(modelOutputs(again).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=n']);
 });
 
 test('a model learns nothing from hidden skills, and from an AGENTS.md once a new folder of the workspace hides it', async () => {

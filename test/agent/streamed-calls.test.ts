@@ -11,6 +11,7 @@ import { text } from '../support/test-client.ts';
 import {
   asked,
   calls,
+  commandCall,
   conversation,
   failed,
   functionCall,
@@ -34,8 +35,6 @@ import {
 import { afterDeathOf } from './after-death-of.ts';
 import { hookServer, prints } from './hooks/hook-server.ts';
 
-const exec = (cmd: string, callId = 'call_1') =>
-  functionCall('exec_command', { cmd, login: false }, { callId });
 const plan = (callId = 'call_1') => functionCall('update_plan', { plan: [] }, { callId });
 
 /** The items of a request, as words: what somebody said, and the ids of calls and outputs. */
@@ -65,7 +64,13 @@ function expectExtending({ model }: TestServer, from = 1): void {
 test('a call begins while the model still responds, and its output comes behind the whole response', async () => {
   const gate = new Gate();
   const server = await commandServer([
-    response(exec('echo early', 'a'), [gate], reasoning('hm'), message('meanwhile'), plan('b')),
+    response(
+      commandCall('echo early', 'a'),
+      [gate],
+      reasoning('hm'),
+      message('meanwhile'),
+      plan('b'),
+    ),
     done,
     response(message('more')),
   ]);
@@ -90,7 +95,12 @@ test('a call begins while the model still responds, and its output comes behind 
 test('a call that ends after the response runs on beside it', async () => {
   const gate = new Gate();
   const server = await commandServer([
-    response(exec('echo up; read x', 'a'), [gate], message('meanwhile'), exec('echo b', 'b')),
+    response(
+      commandCall('echo up; read x', 'a'),
+      [gate],
+      message('meanwhile'),
+      commandCall('echo b', 'b'),
+    ),
     done,
   ]);
   const turnId = await begin(server);
@@ -111,12 +121,12 @@ test('what was complete when the stream broke is kept: the retry has it, with th
   const server = await commandServer([
     [
       ...message('kept'),
-      ...exec('echo ran >> log; cat log', 'a'),
+      ...commandCall('echo ran >> log; cat log', 'a'),
       ...messageBegun('lost', { id: 'm2' }),
       retrying('cut'),
     ],
     // A model that repeats a call all the same.
-    response(exec('echo ran >> log; cat log', 'a')),
+    response(commandCall('echo ran >> log; cat log', 'a')),
     done,
   ]);
   const turn = await server.client.turn(THREAD, 'hi');
@@ -140,8 +150,8 @@ test('what was complete when the stream broke is kept: the retry has it, with th
 
 test('a call with the same id and other arguments is another call', async () => {
   const server = await commandServer([
-    [...exec('echo one'), retrying('cut')],
-    response(exec('echo two')),
+    [...commandCall('echo one'), retrying('cut')],
+    response(commandCall('echo two')),
     done,
   ]);
   await server.client.turn(THREAD, 'hi');
@@ -160,7 +170,7 @@ test('a call with the same id and other arguments is another call', async () => 
 
 test('the retry waits for the calls, and an interrupt meanwhile ends both', async () => {
   const server = await commandServer([
-    [...exec('echo up; exec sleep 1000'), retrying('cut')],
+    [...commandCall('echo up; exec sleep 1000'), retrying('cut')],
     done,
   ]);
   const turnId = await begin(server);
@@ -217,7 +227,7 @@ test('the next request says which retries were used', async () => {
 
 test('steering keeps what the model had finished; its calls run to their end, and come before the new input', async () => {
   const server = await commandServer([
-    response(message('let me see'), exec('echo up; read x; echo one', 'a'), [new Gate()]),
+    response(message('let me see'), commandCall('echo up; read x; echo one', 'a'), [new Gate()]),
     done,
     done,
   ]);
@@ -240,7 +250,7 @@ test('steering: what hooks have told about the calls so far comes before the new
     hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: 'NOTE' },
   });
   const server = await hookServer({ PreToolUse: [{ matcher: 'Bash', command: context }] }, [
-    response(exec('echo up; read x; echo one', 'a'), [new Gate()]),
+    response(commandCall('echo up; read x; echo one', 'a'), [new Gate()]),
     done,
     done,
   ]);
@@ -275,7 +285,7 @@ test('steering: what hooks have told about the calls so far comes before the new
 test('if the response fails for good, the turn fails once its calls have ended, and the next turn reads their outputs', async () => {
   const gate = new Gate();
   const server = await commandServer([
-    [...exec('echo up; read x; echo one', 'a'), gate, failed('no more')],
+    [...commandCall('echo up; read x; echo one', 'a'), gate, failed('no more')],
     done,
   ]);
   const turnId = await begin(server);
@@ -292,7 +302,7 @@ test('if the response fails for good, the turn fails once its calls have ended, 
 
 test('an interrupt before the response has ended ends its calls, with an output each', async () => {
   const server = await commandServer([
-    response(plan('a'), exec('echo up; exec sleep 1000', 'b'), [new Gate()]),
+    response(plan('a'), commandCall('echo up; exec sleep 1000', 'b'), [new Gate()]),
     done,
   ]);
   const turnId = await begin(server);
@@ -313,7 +323,7 @@ test('an approval is asked for while the model still responds', async () => {
     'model = "test-model"\nmodel_provider = "test"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n\
 [model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
   const server = await commandServer(
-    [response(exec('touch asked; echo ran', 'a'), [gate], message('meanwhile')), done],
+    [response(commandCall('touch asked; echo ran', 'a'), [gate], message('meanwhile')), done],
     { config },
   );
   const turnId = await begin(server);
@@ -334,7 +344,7 @@ test('an exclusive call waits for the calls before it, and those behind it wait,
     { callId: 'patch' },
   );
   const server = await commandServer([
-    response(exec('echo up; read x', 'a'), patch, exec('cat a', 'b'), [gate]),
+    response(commandCall('echo up; read x', 'a'), patch, commandCall('cat a', 'b'), [gate]),
     done,
   ]);
   const turnId = await begin(server);
@@ -366,7 +376,7 @@ test('hooks refuse and change calls while the model still responds, and what the
       ],
       PostToolUse: [{ matcher: 'Bash', command: prints({ decision: 'block', reason: 'CHANGED' }) }],
     },
-    [response(exec('echo early', 'a'), plan('b'), [gate], message('meanwhile')), done],
+    [response(commandCall('echo early', 'a'), plan('b'), [gate], message('meanwhile')), done],
   );
   const turnId = await begin(server);
   await server.client.waitFor('hook/completed', ({ run }) => run.eventName === 'postToolUse');
@@ -381,7 +391,7 @@ test('hooks refuse and change calls while the model still responds, and what the
 test('raw events show the outputs behind the response that they belong to', async () => {
   const gate = new Gate();
   const server = await commandServer([
-    response(exec('echo early', 'a'), [gate], message('meanwhile')),
+    response(commandCall('echo early', 'a'), [gate], message('meanwhile')),
     done,
   ]);
   const { thread } = await server.client.request('thread/start', { experimentalRawEvents: true });
@@ -411,9 +421,12 @@ test('raw events show the outputs behind the response that they belong to', asyn
 
 test('a kill in mid-response: the calls that had ended have their outputs, at the same place ever after', async () => {
   const server = await commandServer([
-    response(exec('echo early', 'a'), message('meanwhile'), exec('echo up; exec sleep 1000', 'b'), [
-      new Gate(),
-    ]),
+    response(
+      commandCall('echo early', 'a'),
+      message('meanwhile'),
+      commandCall('echo up; exec sleep 1000', 'b'),
+      [new Gate()],
+    ),
   ]);
   const turnId = await begin(server);
   await says(server, 'up');

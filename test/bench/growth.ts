@@ -6,13 +6,13 @@ import {
   agentMessage,
   idOf,
   itemEntry,
-  modelMessage,
   settings,
   threadRecord,
   turnEnded,
   turnEntries,
   turnStarted,
 } from '../store/samples.ts';
+import { asked } from '../support/test-model.ts';
 import { COMMON_WORD, fillThreads, RARE_WORD } from './fill-threads.ts';
 import type { ServerProcess } from './server-process.ts';
 import { median } from './table.ts';
@@ -139,7 +139,7 @@ async function byBytes(bytes: number, run: Run): Promise<Costs> {
     const turns = Array.from({ length: ITEMS_OF_A_SIZE }, (_, item) => {
       const turnId = turnIdOf(number, item);
       const text = `${turnId} ${'x'.repeat(bytes)}`;
-      const model = { kind: 'model' as const, turnId, item: modelMessage(text.slice(0, 1_000)) };
+      const model = { kind: 'model' as const, turnId, item: asked(text.slice(0, 1_000)) };
       return [
         turnStarted(turnId),
         itemEntry(turnId, agentMessage(`${turnId} answer`, text)),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { sum } from '../support/sum.ts';
 import { median, type Row } from './table.ts';
 import { type Bench, newHome, PROMPT, type Subject, startServer, stop } from './workloads.ts';
 
@@ -65,10 +66,6 @@ export async function measureStops(subject: Subject, bench: Bench): Promise<Row[
     }
   }
   return rows;
-}
-
-function sum(times: readonly number[]): number {
-  return times.reduce((all, each) => all + each, 0);
 }
 
 /** For each turn, how long it took to each stop from the one before it. */

@@ -35,3 +35,8 @@ export async function configErrorOf(run: () => unknown): Promise<ConfigError> {
   }
   throw new Error('expected a ConfigError');
 }
+
+/** The table of a config.toml that sets how far a project is trusted. */
+export function trustToml(path: string, level = 'trusted'): string {
+  return `[projects.${JSON.stringify(path)}]\ntrust_level = "${level}"\n`;
+}

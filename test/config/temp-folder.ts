@@ -20,3 +20,11 @@ export function writeFiles(folder: string, files: Record<string, string | Buffer
     writeFileSync(join(folder, path), content);
   }
 }
+
+/** As `tempFolder`, a git repository whose folder `a/b` exists. */
+export function tempRepository(files: Record<string, string | Buffer> = {}): string {
+  const folder = tempFolder(files);
+  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
+  mkdirSync(join(folder, 'a', 'b'), { recursive: true });
+  return folder;
+}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { needsExperimentalApi } from '../support/expected.ts';
 import { startServer } from '../support/test-server.ts';
 
 /** Requests, and their empty results. */
@@ -160,13 +161,5 @@ function notSupported(method: string) {
     code: -32600,
     message: `${method} is not supported by this server`,
     data: { code: 'not_supported' },
-  };
-}
-
-function needsExperimentalApi(method: string) {
-  return {
-    code: -32600,
-    message: `${method} requires experimentalApi capability`,
-    data: { code: 'experimental_api_required' },
   };
 }

@@ -13,7 +13,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
-import { startServer, type TestServer } from '../support/test-server.ts';
+import { configTextOf, startServer, type TestServer } from '../support/test-server.ts';
 
 const CONFIG = `# mine
 
@@ -24,7 +24,6 @@ model_provider = "test"
 base_url = "http://127.0.0.1:9"
 `;
 
-const fileOf = ({ home }: TestServer) => readFileSync(join(home, 'config.toml'), 'utf8');
 const replace = (keyPath: string, value: unknown) => ({
   keyPath,
   value,
@@ -72,7 +71,7 @@ describe('config/value/write', () => {
       overriddenMetadata: null,
     });
     expect(written.version).not.toBe(version);
-    expect(fileOf(server)).toBe(CONFIG.replace('"m"', '"other"'));
+    expect(configTextOf(server)).toBe(CONFIG.replace('"m"', '"other"'));
   });
 
   test('makes the file if there is none, readable only by the user', async () => {
@@ -82,7 +81,7 @@ describe('config/value/write', () => {
       'config/value/write',
       replace('sandbox_workspace_write.network_access', true),
     );
-    expect(fileOf(server)).toBe('[sandbox_workspace_write]\nnetwork_access = true\n');
+    expect(configTextOf(server)).toBe('[sandbox_workspace_write]\nnetwork_access = true\n');
     expect(statSync(join(server.home, 'config.toml')).mode & 0o777).toBe(0o600);
   });
 
@@ -98,17 +97,17 @@ describe('config/value/write', () => {
     const server = await startServer({ config: CONFIG });
     const version = await versionOf(server);
     const file = join(server.home, 'config.toml');
-    const other = () => writeFileSync(file, `${fileOf(server)}# other\n`);
+    const other = () => writeFileSync(file, `${configTextOf(server)}# other\n`);
     await whileFlushing(file, other);
     const conflict = await server.client.refusal('config/value/write', {
       ...replace('model', 'x'),
       expectedVersion: version,
     });
     expect(conflict).toMatchObject({ data: { config_write_error_code: 'configVersionConflict' } });
-    expect(fileOf(server)).toBe(`${CONFIG}# other\n`);
+    expect(configTextOf(server)).toBe(`${CONFIG}# other\n`);
     await whileFlushing(file, other);
     await server.client.request('config/value/write', replace('model', 'x'));
-    expect(fileOf(server)).toBe(`${CONFIG.replace('"m"', '"x"')}# other\n# other\n`);
+    expect(configTextOf(server)).toBe(`${CONFIG.replace('"m"', '"x"')}# other\n# other\n`);
     expect(readdirSync(server.home).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
@@ -116,7 +115,7 @@ describe('config/value/write', () => {
     const server = await startServer({ config: CONFIG });
     await server.client.request('config/value/write', replace('model', null));
     await server.client.request('config/value/write', replace('tui.nothing', null));
-    expect(fileOf(server)).toBe(CONFIG.replace('model = "m" # the model\n', ''));
+    expect(configTextOf(server)).toBe(CONFIG.replace('model = "m" # the model\n', ''));
   });
 
   test('upsert merges a table, replace replaces it', async () => {
@@ -125,12 +124,12 @@ describe('config/value/write', () => {
       'config/value/write',
       upsert('model_providers.test', { name: 'T' }),
     );
-    expect(fileOf(server)).toBe(`${CONFIG}name = "T"\n`);
+    expect(configTextOf(server)).toBe(`${CONFIG}name = "T"\n`);
     await server.client.request(
       'config/value/write',
       replace('model_providers.test', { base_url: 'http://127.0.0.1:8' }),
     );
-    expect(fileOf(server)).toBe(CONFIG.replace(':9"', ':8"'));
+    expect(configTextOf(server)).toBe(CONFIG.replace(':9"', ':8"'));
   });
 
   test('takes a quoted part of a key as one name', async () => {
@@ -139,7 +138,7 @@ describe('config/value/write', () => {
       'config/value/write',
       replace('projects."/a.b/c".trust_level', 'trusted'),
     );
-    expect(fileOf(server)).toContain('[projects."/a.b/c"]\ntrust_level = "trusted"\n');
+    expect(configTextOf(server)).toContain('[projects."/a.b/c"]\ntrust_level = "trusted"\n');
   });
 
   test('says so if another layer overrides the value', async () => {
@@ -152,7 +151,7 @@ describe('config/value/write', () => {
         effectiveValue: 'flagged',
       },
     });
-    expect(fileOf(server)).toContain('model = "x"');
+    expect(configTextOf(server)).toContain('model = "x"');
   });
 
   test('writes through a link to the file that it leads to', async () => {
@@ -258,7 +257,7 @@ describe('config/value/write', () => {
     expect(await server.client.refusal('config/value/write', params)).toEqual(
       refusal(code, expect.stringMatching(message)),
     );
-    expect(fileOf(server)).toBe(CONFIG);
+    expect(configTextOf(server)).toBe(CONFIG);
   });
 
   test('refuses a file that is not TOML, with the place', async () => {
@@ -267,7 +266,7 @@ describe('config/value/write', () => {
     expect(refused).toEqual(
       refusal('configValidationError', expect.stringContaining('not valid TOML')),
     );
-    expect(fileOf(server)).toBe('model = [');
+    expect(configTextOf(server)).toBe('model = [');
   });
 
   test('leaves a mistake that was there before, and warns of what the value needs', async () => {
@@ -277,7 +276,7 @@ describe('config/value/write', () => {
       summary.includes('unknown model provider: later'),
     );
     expect(warning.details).toBe('Add it before you start a thread that needs it.');
-    expect(fileOf(server)).toContain('model_provider = "later"');
+    expect(configTextOf(server)).toContain('model_provider = "later"');
   });
 
   test('tells which keys that it adds have no effect, and none that were there before', async () => {
@@ -321,7 +320,7 @@ describe('config/value/write', () => {
       data: { code: 'config_invalid' },
     });
     expect(await server.client.request('config/value/write', edit)).toMatchObject({ status: 'ok' });
-    expect(fileOf(server)).toBe(expected);
+    expect(configTextOf(server)).toBe(expected);
     const refused = await server.client.refusal(
       'config/value/write',
       replace('sandbox_mode', 'rw'),
@@ -367,7 +366,7 @@ describe('config/value/write', () => {
       message.test(summary),
     );
     expect(warning.path).toBe(join(server.cwd, '.codex/config.toml'));
-    expect(fileOf(server)).toContain('trust_level = "trusted"');
+    expect(configTextOf(server)).toContain('trust_level = "trusted"');
   });
 
   const chat = `${CONFIG}wire_api = "chat"\n`;
@@ -467,7 +466,9 @@ describe('config/batchWrite', () => {
     expect(await server.client.request('config/batchWrite', { edits })).toMatchObject({
       status: 'ok',
     });
-    expect(fileOf(server)).toBe(`${CONFIG.replace('"m"', '"b"')}\n[features]\ngoals = true\n`);
+    expect(configTextOf(server)).toBe(
+      `${CONFIG.replace('"m"', '"b"')}\n[features]\ngoals = true\n`,
+    );
   });
 
   test('makes no edit if one is refused', async () => {
@@ -477,7 +478,7 @@ describe('config/batchWrite', () => {
     expect(refused).toEqual(
       refusal('configValidationError', expect.stringContaining('sandbox_mode: expected one of')),
     );
-    expect(fileOf(server)).toBe(CONFIG);
+    expect(configTextOf(server)).toBe(CONFIG);
   });
 
   test('refuses too many edits', async () => {

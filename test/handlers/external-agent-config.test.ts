@@ -15,13 +15,11 @@ import type {
   ExternalAgentConfigWantedItem,
 } from '../../src/protocol/generated/types.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
+import { placeholder } from '../hooks/placeholder.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 const CONFIG =
   'model = "m"\nmodel_provider = "test"\n\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
-const json = (value: unknown) => JSON.stringify(value);
-/** A variable, as the other agent writes it. */
-const variable = (name: string) => `\${${name}}`;
 const hook = (command: string, more: object = {}) => ({
   hooks: [{ type: 'command', command, ...more }],
 });
@@ -109,30 +107,30 @@ function contents(folder: string): Record<string, string> {
 const SKILL = '---\nname: alpha\ndescription: d\n---\nbody\n';
 const HOME_FILES = {
   'user/.claude/CLAUDE.md': 'Be brief.\n',
-  'user/.claude/settings.json': json({
+  'user/.claude/settings.json': JSON.stringify({
     env: { FOO: 'bar', N: 3 },
     sandbox: { enabled: true },
     hooks: { Stop: [hook('true', { timeout: 5 })] },
   }),
   'user/.claude/skills/alpha/SKILL.md': SKILL,
   'user/.claude/skills/alpha/scripts/run.sh': 'echo\n',
-  'user/.claude.json': json({
+  'user/.claude.json': JSON.stringify({
     mcpServers: {
       web: {
         type: 'http',
         url: 'https://e.com/mcp',
-        headers: { Authorization: `Bearer ${variable('TOK')}` },
+        headers: { Authorization: `Bearer ${placeholder('TOK')}` },
       },
     },
   }),
 };
 const REPO_FILES = {
   'repo/CLAUDE.md': 'Of the repository.\n',
-  'repo/.claude/settings.json': json({
+  'repo/.claude/settings.json': JSON.stringify({
     hooks: { PreToolUse: [{ matcher: 'Bash', ...hook('false') }] },
   }),
   'repo/.claude/skills/beta/SKILL.md': SKILL,
-  'repo/.mcp.json': json({ mcpServers: { own: { command: './serve', args: ['-x'] } } }),
+  'repo/.mcp.json': JSON.stringify({ mcpServers: { own: { command: './serve', args: ['-x'] } } }),
   'repo/sub/x': '',
 };
 
@@ -353,7 +351,7 @@ describe('externalAgentConfig/import', () => {
   test('no hook runs before the user consents: those of the home are switched off, those of a trusted project are not in force', async () => {
     const folder = tempFolder({ ...HOME_FILES, ...REPO_FILES, 'repo/.git/HEAD': '' });
     const repo = join(folder, 'repo');
-    const config = `${CONFIG}[projects.${json(repo)}]\ntrust_level = "trusted"\n`;
+    const config = `${CONFIG}[projects.${JSON.stringify(repo)}]\ntrust_level = "trusted"\n`;
     const server = await startServer({ folder, config, env: { HOME: join(folder, 'user') } });
     await imported(server, [item('HOOKS'), item('HOOKS', { cwd: repo })]);
     const listed = async () =>
@@ -378,7 +376,7 @@ describe('externalAgentConfig/import', () => {
 
   test('the hooks of a project whose `.codex` is the home are switched off, as those of the home', async () => {
     const folder = tempFolder({
-      'user/.claude/settings.json': json({ hooks: { Stop: [hook('true')] } }),
+      'user/.claude/settings.json': JSON.stringify({ hooks: { Stop: [hook('true')] } }),
       'user/.codex/x': '',
     });
     symlinkSync(join(folder, 'user/.codex'), join(folder, 'home'));
@@ -401,7 +399,7 @@ describe('externalAgentConfig/import', () => {
 
   test('only what an item names is taken', async () => {
     const servers = { one: { command: 'a' }, two: { command: 'b' } };
-    const server = await start({ 'user/.claude.json': json({ mcpServers: servers }) });
+    const server = await start({ 'user/.claude.json': JSON.stringify({ mcpServers: servers }) });
     const results = await imported(server, [
       item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 'two' }, { name: 'three' }] } }),
     ]);
@@ -417,9 +415,9 @@ describe('externalAgentConfig/import', () => {
 
   test('a sandbox mode is taken, although the trust in the folder of the server gives one', async () => {
     const folder = tempFolder({
-      'user/.claude/settings.json': json({ sandbox: { enabled: true } }),
+      'user/.claude/settings.json': JSON.stringify({ sandbox: { enabled: true } }),
     });
-    const trusted = `${CONFIG}[projects.${json(join(folder, 'work'))}]\ntrust_level = "trusted"\n`;
+    const trusted = `${CONFIG}[projects.${JSON.stringify(join(folder, 'work'))}]\ntrust_level = "trusted"\n`;
     const server = await startServer({
       folder,
       env: { HOME: join(folder, 'user') },
@@ -447,7 +445,7 @@ describe('externalAgentConfig/import', () => {
       );
     const mine = {
       'home/AGENTS.md': 'mine',
-      'home/hooks.json': json({ hooks: {} }),
+      'home/hooks.json': JSON.stringify({ hooks: {} }),
       'home/skills/alpha/SKILL.md': 'mine',
     };
     const server = await start({ ...HOME_FILES, ...mine }, { config: own });
@@ -501,17 +499,17 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     ],
     [
       'a variable under another name',
-      { command: 'a', env: { A: variable('B') } },
+      { command: 'a', env: { A: placeholder('B') } },
       'env.A is the variable B under another name, which heddle cannot pass',
     ],
     [
       'a variable within a value',
-      { command: 'a', env: { A: `x${variable('B')}` } },
+      { command: 'a', env: { A: `x${placeholder('B')}` } },
       'env.A has a variable in it, which heddle does not expand',
     ],
     [
       'a variable in an argument',
-      { command: 'a', args: [variable('B:-c')] },
+      { command: 'a', args: [placeholder('B:-c')] },
       'args has a variable in it, which heddle does not expand',
     ],
     ['no command', {}, 'command is not a text'],
@@ -523,10 +521,12 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     const good = {
       command: 'npx',
       args: ['-y'],
-      env: { TOKEN: 'secret', SAME: variable('SAME') },
+      env: { TOKEN: 'secret', SAME: placeholder('SAME') },
       disabled: true,
     };
-    const server = await start({ 'user/.claude.json': json({ mcpServers: { bad, good } }) });
+    const server = await start({
+      'user/.claude.json': JSON.stringify({ mcpServers: { bad, good } }),
+    });
     const [result] = await imported(server, [item('MCP_SERVER_CONFIG')]);
     const title = 'config.toml has these values now, as the source has them: TOKEN';
     expect(result?.successes).toEqual([success('MCP_SERVER_CONFIG', 'good', { title })]);
@@ -554,7 +554,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
       __proto__x: { command: 'a' },
       'dot.ted': { command: 'a' },
     };
-    const server = await start({ 'user/.claude.json': json({ mcpServers }) });
+    const server = await start({ 'user/.claude.json': JSON.stringify({ mcpServers }) });
     const [result] = await imported(server, [item('MCP_SERVER_CONFIG')]);
     expect(result?.successes.map(({ source }) => source)).toEqual(['__proto__x', 'dot.ted']);
     expect(result?.failures.map(({ source }) => source)).toEqual(['a b', 'a"b']);
@@ -563,7 +563,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
   test('more servers than heddle looks at', async () => {
     const names = Array.from({ length: 102 }, (_, at) => `s${String(at).padStart(3, '0')}`);
     const mcpServers = Object.fromEntries(names.map((name) => [name, { command: 'a' }]));
-    const server = await start({ 'user/.claude.json': json({ mcpServers }) });
+    const server = await start({ 'user/.claude.json': JSON.stringify({ mcpServers }) });
     const [result] = await imported(server, [
       item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 's099' }, { name: 's100' }] } }),
     ]);
@@ -579,7 +579,11 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     const server = await start(files);
     const projects = { [server.repo]: large };
     writeFiles(server.folder, {
-      'user/.claude.json': json({ ...state, projects, mcpServers: { a: { command: 'a' } } }),
+      'user/.claude.json': JSON.stringify({
+        ...state,
+        projects,
+        mcpServers: { a: { command: 'a' } },
+      }),
     });
     const results = await imported(server, [
       item('MCP_SERVER_CONFIG'),
@@ -597,7 +601,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
 
   test('more hooks than heddle looks at', async () => {
     const hooks = { Stop: Array.from({ length: 200 }, () => hook('true')) };
-    const server = await start({ 'user/.claude/settings.json': json({ hooks }) });
+    const server = await start({ 'user/.claude/settings.json': JSON.stringify({ hooks }) });
     const source = join(server.user, '.claude/settings.json');
     const message = `${source} has more than 400 hooks, groups of hooks and events`;
     expect(await imported(server, [item('HOOKS')])).toEqual([
@@ -624,7 +628,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
       PreToolUse: 5,
       PostToolUse: [{ matcher: '(', ...hook('true') }],
     };
-    const server = await start({ 'user/.claude/settings.json': json({ hooks }) });
+    const server = await start({ 'user/.claude/settings.json': JSON.stringify({ hooks }) });
     const [result] = await imported(server, [item('HOOKS')]);
     expect(result?.successes.map(({ source }) => source)).toEqual(['Stop']);
     expect(result?.failures.map(({ source, message }) => [source, message])).toEqual([
@@ -640,7 +644,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
   });
 
   test('types and settings without a counterpart, and settings that a project cannot have', async () => {
-    const settings = json({ model: 'x', permissions: { allow: [] }, env: { A: 'b' } });
+    const settings = JSON.stringify({ model: 'x', permissions: { allow: [] }, env: { A: 'b' } });
     const server = await start({
       'user/.claude/settings.json': settings,
       'repo/.claude/settings.json': settings,
@@ -719,7 +723,7 @@ describe('hostile files', () => {
     ],
     [
       'a large JSON',
-      (path) => writeFileSync(path, json({ x: 'x'.repeat(256 * 1024) })),
+      (path) => writeFileSync(path, JSON.stringify({ x: 'x'.repeat(256 * 1024) })),
       JSON_FILES,
       /cannot be read: /,
     ],
@@ -753,7 +757,7 @@ describe('hostile files', () => {
     const server = await start({
       'secret/CLAUDE.md': 'SECRET',
       'secret/s/SKILL.md': 'SECRET',
-      'secret/mcp.json': json({ mcpServers: { a: { command: 'a' } } }),
+      'secret/mcp.json': JSON.stringify({ mcpServers: { a: { command: 'a' } } }),
     });
     const { repo, folder } = server;
     const secret = join(folder, 'secret');
@@ -763,7 +767,7 @@ describe('hostile files', () => {
     writeFiles(repo, {
       '.claude/skills/linked/SKILL.md': SKILL,
       '.claude/skills/good/SKILL.md': SKILL,
-      '.claude/settings.json': json({ hooks: { Stop: [hook('x')] } }),
+      '.claude/settings.json': JSON.stringify({ hooks: { Stop: [hook('x')] } }),
     });
     symlinkSync(join(secret, 'CLAUDE.md'), join(repo, '.claude/skills/linked/more.md'));
     symlinkSync(join(secret, 's'), join(repo, '.claude/skills/outside'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fillPlaceholders } from '../../src/hooks/fill-placeholders.ts';
+import { placeholder } from './placeholder.ts';
 
-const field = (path: string) => `$\{${path}}`;
 const EVENT = {
   tool_name: 'Bash',
   turn_id: null,
@@ -9,10 +9,10 @@ const EVENT = {
 };
 
 test.each([
-  [field('tool_name'), 'Bash'],
-  [`in ${field('tool_input.file-path')}!`, 'in a.txt!'],
-  [field('turn_id'), 'null'],
-  [field('tool_input.list.1'), '{"two":2}'],
+  [placeholder('tool_name'), 'Bash'],
+  [`in ${placeholder('tool_input.file-path')}!`, 'in a.txt!'],
+  [placeholder('turn_id'), 'null'],
+  [placeholder('tool_input.list.1'), '{"two":2}'],
 ])('%s becomes %s', (text, filled) => {
   expect(fillPlaceholders({ text, list: [{ text }], number: 1 }, EVENT)).toEqual({
     input: { text: filled, list: [{ text: filled }], number: 1 },
@@ -21,8 +21,8 @@ test.each([
 
 test('fields that the event does not have are named, also those that every object inherits', () => {
   const input = {
-    a: field('constructor'),
-    b: [field('tool_input.absent'), field('tool_name.length')],
+    a: placeholder('constructor'),
+    b: [placeholder('tool_input.absent'), placeholder('tool_name.length')],
   };
   expect(fillPlaceholders(input, EVENT)).toEqual({
     missing: ['constructor', 'tool_input.absent', 'tool_name.length'],

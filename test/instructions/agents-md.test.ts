@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAgentsMd } from '../../src/instructions/agents-md.ts';
-import { tempFolder, writeFiles } from '../config/temp-folder.ts';
+import { tempFolder, tempRepository, writeFiles } from '../config/temp-folder.ts';
 
 const agentsMdOf = (
   home: string,
@@ -18,13 +18,6 @@ const agentsMdOf = (
     mayBeRead: () => true,
     ...more,
   });
-
-function repository(files: Record<string, string | Buffer>): string {
-  const folder = tempFolder(files);
-  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
-  mkdirSync(join(folder, 'a', 'b'), { recursive: true });
-  return folder;
-}
 
 function linkBeside(folder: string): void {
   const beside = `${folder}-beside`;
@@ -55,7 +48,7 @@ describe('what is no instruction file is passed over', () => {
     ['a link to a folder beside, whose name only begins alike', linkBeside],
   ];
   test.each(things)('%s', (_, make) => {
-    const folder = repository({});
+    const folder = tempRepository({});
     make(folder);
     expect(agentsMdOf(tempFolder(), folder)).toEqual(empty(folder));
   });
@@ -70,7 +63,7 @@ describe('what is no instruction file is passed over', () => {
 
 test('the home comes first, then the folders from the root of the repository to the cwd', () => {
   const home = tempFolder({ 'AGENTS.md': 'HOME\n' });
-  const folder = repository({
+  const folder = tempRepository({
     'AGENTS.md': '\nROOT\n\n',
     'a/AGENTS.md': 'A',
     'a/b/AGENTS.md': 'B',
@@ -110,7 +103,7 @@ test.each([
   ],
   ['a link to an empty folder', (path: string) => symlinkSync(tempFolder(), path)],
 ])('a .git that is %s is no root', (_, make) => {
-  const folder = repository({ 'AGENTS.md': 'ROOT', 'a/AGENTS.md': 'A' });
+  const folder = tempRepository({ 'AGENTS.md': 'ROOT', 'a/AGENTS.md': 'A' });
   make(join(folder, 'a', '.git'));
   const paths = [join(folder, 'AGENTS.md'), join(folder, 'a', 'AGENTS.md')];
   expect(agentsMdOf(tempFolder(), join(folder, 'a')).sources).toEqual(paths);
@@ -129,7 +122,7 @@ test('outside of a repository only the cwd counts', () => {
 
 test('AGENTS.override.md takes the place of AGENTS.md in its own folder, also an empty one', () => {
   const home = tempFolder({ 'AGENTS.md': 'HOME', 'AGENTS.override.md': 'HOME-OVERRIDE' });
-  const folder = repository({
+  const folder = tempRepository({
     'AGENTS.md': 'ROOT',
     'a/AGENTS.md': 'A',
     'a/AGENTS.override.md': 'A-OVERRIDE',
@@ -145,7 +138,7 @@ test('AGENTS.override.md takes the place of AGENTS.md in its own folder, also an
 
 test('other file names count in order, in a project without AGENTS.md', () => {
   const home = tempFolder({ 'SECOND.md': 'HOME' });
-  const folder = repository({
+  const folder = tempRepository({
     'FIRST.md': '1',
     'SECOND.md': '2',
     'a/AGENTS.md': 'A',
@@ -163,7 +156,7 @@ test('other file names count in order, in a project without AGENTS.md', () => {
 });
 
 test('links inside the project are followed, and those of the home anywhere', () => {
-  const folder = repository({ 'docs/rules.md': 'RULES' });
+  const folder = tempRepository({ 'docs/rules.md': 'RULES' });
   symlinkSync('docs/rules.md', join(folder, 'AGENTS.md'));
   const home = tempFolder();
   symlinkSync(join(tempFolder({ mine: 'MINE' }), 'mine'), join(home, 'AGENTS.md'));
@@ -175,7 +168,7 @@ test('links inside the project are followed, and those of the home anywhere', ()
 });
 
 test('a cwd given through a link is the folder that it leads to', () => {
-  const folder = repository({ 'AGENTS.md': 'ROOT' });
+  const folder = tempRepository({ 'AGENTS.md': 'ROOT' });
   const link = join(tempFolder({ 'AGENTS.md': 'BESIDE' }), 'link');
   symlinkSync(join(folder, 'a'), link);
   expect(agentsMdOf(tempFolder(), link).sources).toEqual([join(folder, 'AGENTS.md')]);
@@ -192,7 +185,11 @@ test('a thread in the home itself is told once', () => {
 
 describe('the files of a project share one limit in bytes', () => {
   test('what is over it is cut, and said to be, never inside a character', () => {
-    const folder = repository({ 'AGENTS.md': '1234', 'a/AGENTS.md': 'äöü', 'a/b/AGENTS.md': 'B' });
+    const folder = tempRepository({
+      'AGENTS.md': '1234',
+      'a/AGENTS.md': 'äöü',
+      'a/b/AGENTS.md': 'B',
+    });
     const { text, sources } = agentsMdOf(tempFolder(), join(folder, 'a', 'b'), {
       projectBytesMax: 7,
     });
@@ -204,14 +201,14 @@ describe('the files of a project share one limit in bytes', () => {
 
   test('0 leaves them out, and keeps that of the home', () => {
     const home = tempFolder({ 'AGENTS.md': 'HOME' });
-    const folder = repository({ 'AGENTS.md': 'ROOT' });
+    const folder = tempRepository({ 'AGENTS.md': 'ROOT' });
     expect(agentsMdOf(home, folder, { projectBytesMax: 0 }).sources).toEqual([
       join(home, 'AGENTS.md'),
     ]);
   });
 
   test('bytes that are no text do no harm', () => {
-    const folder = repository({ 'AGENTS.md': Buffer.from([0x61, 0xff, 0x62]) });
+    const folder = tempRepository({ 'AGENTS.md': Buffer.from([0x61, 0xff, 0x62]) });
     expect(agentsMdOf(tempFolder(), folder).text).toContain('a\uFFFDb');
   });
 });

@@ -4,16 +4,14 @@ import type { ServerResponse } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { expect, test, vi } from 'vitest';
 import { startProxy, TRUSTED, tlsFiles } from '../model/loopback-proxy.ts';
-import { mcpCall, mcpItems, mcpThread, runTurn, until, withServers } from './mcp-thread.ts';
+import { callWeb, web } from './logging-in.ts';
+import { mcpCall, mcpItems, mcpThread, runTurn, until } from './mcp-thread.ts';
 import { startOauthServer } from './oauth-server.ts';
 import { respond, resultOf, startWebServer } from './web-server.ts';
 
 type Thread = Awaited<ReturnType<typeof mcpThread>>;
 
-const web = (url: string, more = '') => withServers(`[mcp_servers.web]\nurl = "${url}"\n${more}`);
 const states = ({ client }: Thread) => client.notifications('mcpServer/startupStatus/updated');
-const call = ({ client, threadId }: Thread) =>
-  client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' });
 const reached = (server: Thread, status: string) =>
   until(server, status, () => states(server).at(-1)?.status === status);
 
@@ -54,10 +52,10 @@ test('requests to the server and to its authorization server use the proxy and t
   });
   await fetch(await browse(authorizationUrl, oauth.port));
   await reached(server, 'ready');
-  expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+  expect(await callWeb(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
   // Its token is refused, and refreshed.
   oauth.valid.clear();
-  expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+  expect(await callWeb(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
   expect(new Set(proxy.seen.map(({ line, credentials }) => `${line} ${credentials}`))).toEqual(
     new Set([`CONNECT other.example:443 Basic ${btoa('me:pass')}`]),
   );
@@ -111,7 +109,7 @@ test('a call that is given up ends its request', async () => {
   });
   const server = await mcpThread([], { config: web(url, 'tool_timeout_sec = 5') });
   await reached(server, 'ready');
-  await expect(call(server)).rejects.toThrow(
+  await expect(callWeb(server)).rejects.toThrow(
     'web did not answer in time: it has 5 seconds (tool_timeout_sec)',
   );
   await Promise.all(closed);
@@ -177,8 +175,8 @@ test.each([
   });
   const server = await mcpThread([], { config: web(url) });
   await reached(server, 'ready');
-  await expect(call(server)).rejects.toThrow(`the server sent a message of more than ${what}`);
-  expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+  await expect(callWeb(server)).rejects.toThrow(`the server sent a message of more than ${what}`);
+  expect(await callWeb(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
 });
 
 /** A response whose result has this JSON text. */
@@ -255,7 +253,7 @@ test('a result of many small parts with annotations is taken, in one event, too'
   });
   const server = await mcpThread([], { config: web(url) });
   await reached(server, 'ready');
-  const { content } = await call(server);
+  const { content } = await callWeb(server);
   expect(content).toHaveLength(8_001);
   expect([content[0], content.at(-1)]).toEqual([
     SEEN,
@@ -280,13 +278,13 @@ test('a flood of requests of a server is answered by 200 requests at a time', as
   });
   const server = await mcpThread([], { config: web(url) });
   await reached(server, 'ready');
-  expect(await call(server)).toEqual({ content: [] });
+  expect(await callWeb(server)).toEqual({ content: [] });
   await vi.waitFor(() => expect(held).toHaveLength(200), { timeout: 30_000 });
   for (const response of held.splice(0)) response.writeHead(202).end();
   pings = 1;
   await vi.waitFor(
     async () => {
-      await call(server);
+      await callWeb(server);
       expect(held.length).toBeGreaterThan(0);
     },
     { timeout: 30_000 },

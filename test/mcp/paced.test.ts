@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { paced } from '../../src/mcp/paced.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-
-const tick = () => new Promise((resolve) => setImmediate(resolve));
+import { nextRound } from '../support/settled.ts';
 
 test('work runs at once, then at most once in its time, and one at a time', async () => {
   const clock = new FakeClock();
@@ -16,10 +15,10 @@ test('work runs at once, then at most once in its time, and one at a time', asyn
   clock.advance(5_000);
   expect(ends).toHaveLength(1);
   ends[0]?.();
-  await tick();
+  await nextRound();
   expect(ends).toHaveLength(2);
   ends[1]?.();
-  await tick();
+  await nextRound();
   ask();
   ask();
   expect(ends).toHaveLength(2);
@@ -28,7 +27,7 @@ test('work runs at once, then at most once in its time, and one at a time', asyn
   clock.advance(1);
   expect(ends).toHaveLength(3);
   ends[2]?.();
-  await tick();
+  await nextRound();
   clock.advance(5_000);
   expect([ends.length, clock.timers]).toEqual([3, []]);
 });
@@ -38,7 +37,7 @@ test('work that waits is not done after clear', async () => {
   let count = 0;
   const { ask, clear } = paced(async () => count++ >= 0, { everyMs: 1_000, clock });
   ask();
-  await tick();
+  await nextRound();
   ask();
   expect(clock.timers).toEqual([1_000]);
   clear();
@@ -58,22 +57,22 @@ test('work that has failed is tried again after growing waits, and at once when 
   };
   const { ask, clear } = paced(work, { everyMs: 10, clock });
   ask();
-  await tick();
+  await nextRound();
   for (const waitMs of [1_000, 2_000, 4_000]) {
     expect(clock.timers).toEqual([waitMs]);
     clock.advance(waitMs);
-    await tick();
+    await nextRound();
   }
   expect([count, clock.timers]).toEqual([4, [8_000]]);
   clock.advance(100);
   ask();
-  await tick();
+  await nextRound();
   expect([count, clock.timers]).toEqual([5, [16_000]]);
   clear();
   expect(clock.timers).toEqual([]);
   isDone = true;
   clock.advance(100);
   ask();
-  await tick();
+  await nextRound();
   expect([count, clock.timers]).toEqual([6, []]);
 });

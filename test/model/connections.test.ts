@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
+import { certificateFile } from './loopback-proxy.ts';
 import {
   answered,
   answeredEvents,
@@ -18,8 +19,6 @@ import {
   refusing,
   request,
 } from './provider-server.ts';
-
-const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);
 
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');

@@ -4,13 +4,9 @@ import { createEmbeddedModel } from '../../src/model/embedded/create-embedded-mo
 import type { ModelEvent } from '../../src/model/model.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { asked, completedItems } from '../support/test-model.ts';
 import { collect, never, request } from './provider-server.ts';
 
-const user = (text: string): ResponseItem => ({
-  type: 'message',
-  role: 'user',
-  content: [{ type: 'input_text', text }],
-});
 const output = (callId: string, text: string): ResponseItem => ({
   type: 'function_call_output',
   call_id: callId,
@@ -19,17 +15,15 @@ const output = (callId: string, text: string): ResponseItem => ({
 
 const ask = (...input: ResponseItem[]) =>
   collect(createEmbeddedModel({ clock: new FakeClock() }).stream({ ...request, input }, never));
-const items = (events: ModelEvent[]) =>
-  events.filter((event) => event.type === 'itemCompleted').map(({ item }) => item);
 const messageTexts = (events: ModelEvent[]) =>
-  items(events).flatMap((item) =>
+  completedItems(events).flatMap((item) =>
     item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
   );
 const called = (events: ModelEvent[]) =>
-  items(events).filter((item) => item.type === 'function_call');
+  completedItems(events).filter((item) => item.type === 'function_call');
 
 test('an answer streams reasoning and a message that shows what was written and how to ask for more', async () => {
-  const events = await ask(user('Hello there'));
+  const events = await ask(asked('Hello there'));
   expect(
     events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]),
   ).toEqual([
@@ -51,15 +45,15 @@ test('an answer streams reasoning and a message that shows what was written and 
 });
 
 test('the same input gets the same events', async () => {
-  const input = [user('think a b\nrepeat 3 x\ncall t {"a":1}')];
+  const input = [asked('think a b\nrepeat 3 x\ncall t {"a":1}')];
   expect(await ask(...input)).toEqual(await ask(...input));
 });
 
 test('say is exactly that message, and its usage follows from its bytes', async () => {
-  const events = await ask(user('say  Grüße,  Welt '));
+  const events = await ask(asked('say  Grüße,  Welt '));
   const item = { type: 'message', id: 'msg_1_1', role: 'assistant' };
   const input = Buffer.byteLength(
-    JSON.stringify([request.instructions, [user('say  Grüße,  Welt ')], []]),
+    JSON.stringify([request.instructions, [asked('say  Grüße,  Welt ')], []]),
   );
   const usage = {
     inputTokens: Math.ceil(input / 4),
@@ -82,8 +76,8 @@ test('say is exactly that message, and its usage follows from its bytes', async 
 });
 
 test('think is reasoning, and a message follows', async () => {
-  const events = await ask(user('think first this'));
-  expect(items(events)[0]).toEqual({
+  const events = await ask(asked('think first this'));
+  expect(completedItems(events)[0]).toEqual({
     type: 'reasoning',
     id: 'rs_1_1',
     summary: [{ type: 'summary_text', text: 'first this' }],
@@ -92,7 +86,7 @@ test('think is reasoning, and a message follows', async () => {
 });
 
 test('calls are made in runs, and what follows them comes after their outputs', async () => {
-  const script = user(
+  const script = asked(
     'say before\ncall one {"a": 1}\ncall two {}\nthink between\ncall three {}\nsay after',
   );
   const first = await ask(script);
@@ -107,17 +101,22 @@ test('calls are made in runs, and what follows them comes after their outputs', 
     },
     { type: 'function_call', id: 'fc_1_3', call_id: 'call_fc_1_3', name: 'two', arguments: '{}' },
   ]);
-  const soFar = [script, ...items(first), output('call_fc_1_2', 'x'), output('call_fc_1_3', 'y')];
+  const soFar = [
+    script,
+    ...completedItems(first),
+    output('call_fc_1_2', 'x'),
+    output('call_fc_1_3', 'y'),
+  ];
   const second = await ask(...soFar);
-  expect(items(second).map(({ type }) => type)).toEqual(['reasoning', 'function_call']);
+  expect(completedItems(second).map(({ type }) => type)).toEqual(['reasoning', 'function_call']);
   expect(called(second)).toMatchObject([{ name: 'three' }]);
-  const last = await ask(...soFar, ...items(second), output('call_fc_6_2', 'z'));
+  const last = await ask(...soFar, ...completedItems(second), output('call_fc_6_2', 'z'));
   expect(messageTexts(last)).toEqual(['after']);
   expect(called(last)).toEqual([]);
 });
 
 test('without more to do after a call, the message quotes the outputs, shortened, in each of their forms', async () => {
-  const script = user('call one {}\ncall two {}\ncall three {}\ncall four {}');
+  const script = asked('call one {}\ncall two {}\ncall three {}\ncall four {}');
   const outputs = [
     `${'a'.repeat(399)}😀`,
     [{ type: 'input_text', text: 'part' }],
@@ -125,7 +124,7 @@ test('without more to do after a call, the message quotes the outputs, shortened
   ];
   const events = await ask(
     script,
-    ...items(await ask(script)),
+    ...completedItems(await ask(script)),
     ...outputs.map(
       (each, index): ResponseItem => ({
         type: 'function_call_output',
@@ -141,14 +140,14 @@ test('without more to do after a call, the message quotes the outputs, shortened
 
 test('a message that is context is not a person’s, and a later message starts a new script', async () => {
   const start = [
-    user('call one {}'),
-    ...items(await ask(user('call one {}'))),
+    asked('call one {}'),
+    ...completedItems(await ask(asked('call one {}'))),
     output('call_fc_1_1', 'x'),
   ];
-  expect(messageTexts(await ask(...start, user('<environment_context>…')))).toEqual([
+  expect(messageTexts(await ask(...start, asked('<environment_context>…')))).toEqual([
     'one answered: "x"',
   ]);
-  expect(messageTexts(await ask(...start, user('say new')))).toEqual(['new']);
+  expect(messageTexts(await ask(...start, asked('say new')))).toEqual(['new']);
 });
 
 test('repeat gives that many deltas without holding up other work', async () => {
@@ -158,7 +157,7 @@ test('repeat gives that many deltas without holding up other work', async () => 
     immediate = setImmediate(count);
   };
   let immediate = setImmediate(count);
-  const events = await ask(user('repeat 10000 ab'));
+  const events = await ask(asked('repeat 10000 ab'));
   clearImmediate(immediate);
   expect(events.filter(({ type }) => type === 'textDelta')).toHaveLength(10_000);
   expect(messageTexts(events)).toEqual(['ab '.repeat(10_000)]);
@@ -166,7 +165,7 @@ test('repeat gives that many deltas without holding up other work', async () => 
 });
 
 test('fail ends in the error that a provider’s code stands for', async () => {
-  expect(await ask(user('think x\nfail rate_limit_exceeded\nsay never'))).toMatchObject([
+  expect(await ask(asked('think x\nfail rate_limit_exceeded\nsay never'))).toMatchObject([
     { type: 'started' },
     { type: 'itemStarted' },
     { type: 'reasoningSummaryPart' },
@@ -187,7 +186,7 @@ test('wait waits, and an abort ends the wait and the events', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   const model = createEmbeddedModel({ clock });
-  const input = [user('say one\nwait 3000\nsay two\nwait 4000\nsay three')];
+  const input = [asked('say one\nwait 3000\nsay two\nwait 4000\nsay three')];
   const events = collect(model.stream({ ...request, input }, abort.signal));
   await clock.timerOf(3_000);
   clock.advance(3_000);
@@ -208,7 +207,7 @@ test.each([
   'say',
   'sayings',
 ])('%j is ordinary text', async (text) => {
-  const events = await ask(user(text));
+  const events = await ask(asked(text));
   expect(called(events)).toEqual([]);
   expect(messageTexts(events)).toEqual([expect.stringContaining(`You wrote: "${text}"`)]);
   expect(events.at(-1)?.type).toBe('completed');

@@ -1,6 +1,6 @@
 import { isObject, parsedJson } from '../../src/base/json-value.ts';
 import { DONE, data } from './chat-stream.ts';
-import { type Reply, refusing } from './provider-server.ts';
+import { answersJson, type Reply, refusing } from './provider-server.ts';
 
 /** One answer of a model, which each server puts into its own form. */
 export interface FakeAnswer {
@@ -49,7 +49,7 @@ function chatServer(dialect: ChatDialect, answers: readonly FakeAnswer[]): Reply
       body,
     });
     if (refusal !== null) return refusal(res, req, body);
-    if (!isObject(body)) return json(dialect.listing?.[1] ?? {})(res, req, body);
+    if (!isObject(body)) return answersJson(dialect.listing?.[1] ?? {})(res, req, body);
     const answer = answers[number++] ?? {};
     const wantsCounts = isObject(body.stream_options) && body.stream_options.include_usage === true;
     const chunks = [...dialect.chunks(answer, number), ...(wantsCounts ? [dialect.counts] : [])];
@@ -147,11 +147,6 @@ function messageProblem(message: SentMessage, before: readonly SentMessage[]): s
     ],
   ];
   return rules.find(([holds]) => !holds)?.[1] ?? null;
-}
-
-function json(value: object): Reply {
-  return (res) =>
-    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
 const choice = (delta: object, finish_reason: string | null = null, more: object = {}) => ({

@@ -1,6 +1,6 @@
 import { isObject } from '../../src/base/json-value.ts';
 import { data } from './chat-stream.ts';
-import { type Reply, refusing } from './provider-server.ts';
+import { answersJson, type Reply, refusing } from './provider-server.ts';
 
 /** The text of one answer. */
 export interface OllamaAnswer {
@@ -34,10 +34,10 @@ export function ollama(options: OllamaOptions = {}): Reply {
   const left = [...answers];
   return (res, req, body) => {
     if (req.method === 'GET' && req.url === '/v1/models') {
-      return json({ object: 'list', data: listedModels(models) })(res, req, body);
+      return answersJson({ object: 'list', data: listedModels(models) })(res, req, body);
     }
     if (req.url === '/api/ps') {
-      return json({ models: runningModels(options) })(res, req, body);
+      return answersJson({ models: runningModels(options) })(res, req, body);
     }
     if (req.url !== '/v1/chat/completions' || !isObject(body)) {
       return res.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
@@ -65,11 +65,6 @@ function runningModels({ loaded = () => ({}) }: OllamaOptions): object[] {
     model: name,
     context_length,
   }));
-}
-
-function json(value: object): Reply {
-  return (res) =>
-    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
 function failure(status: number, message: string): Reply {

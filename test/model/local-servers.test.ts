@@ -5,7 +5,9 @@ import type { LocalServer } from '../../src/config/providers/provider-config.ts'
 import type { InstalledModels } from '../../src/model/http/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import { providerModels } from '../../src/model/providers/provider-models.ts';
+import type { TurnError } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { failed, httpFailed } from '../support/test-model.ts';
 import { lmStudio } from './fake-lmstudio.ts';
 import { ollama } from './fake-ollama.ts';
 import {
@@ -48,11 +50,6 @@ async function answerOf(
   return JSON.parse(JSON.stringify(events).replaceAll(`${baseUrl}/chat/completions`, 'URL'));
 }
 
-const failed = (message: string, codexErrorInfo: unknown) => ({
-  type: 'failed',
-  error: { message, codexErrorInfo, additionalDetails: null },
-});
-const http = (httpStatusCode: number | null) => ({ httpConnectionFailed: { httpStatusCode } });
 const completed = (inputTokens: number, outputTokens: number) => ({
   type: 'completed',
   usage: {
@@ -138,13 +135,15 @@ describe('Ollama', () => {
     );
   });
 
-  test.each<[string, Reply, Partial<ModelRequest> & { base?: string }, string, unknown]>([
+  test.each<
+    [string, Reply, Partial<ModelRequest> & { base?: string }, string, TurnError['codexErrorInfo']]
+  >([
     [
       'a model that it does not have',
       ollama(),
       { model: 'qwen3' },
       'Ollama (URL) answered HTTP 404. model "qwen3" not found, try pulling it first. Get it with "ollama pull qwen3", or choose a model that "ollama list" shows.',
-      http(404),
+      httpFailed(404),
     ],
     [
       'a model that it does not have, in the words of later versions',
@@ -153,7 +152,7 @@ describe('Ollama', () => {
       }),
       {},
       'Ollama (URL) answered HTTP 404. model \'m\' not found. Get it with "ollama pull m", or choose a model that "ollama list" shows.',
-      http(404),
+      httpFailed(404),
     ],
     [
       'a model that knows no tools',
@@ -174,7 +173,7 @@ describe('Ollama', () => {
       ollama(),
       { base: '' },
       'Ollama (URL) answered HTTP 404. 404 page not found. Check base_url of the provider, and that the provider has this model.',
-      http(404),
+      httpFailed(404),
     ],
     [
       'a runner that dies',
@@ -265,7 +264,9 @@ describe('LM Studio', () => {
     );
   });
 
-  test.each<[string, Reply, Partial<ModelRequest> & { base?: string }, string, unknown]>([
+  test.each<
+    [string, Reply, Partial<ModelRequest> & { base?: string }, string, TurnError['codexErrorInfo']]
+  >([
     [
       'a model that it does not have',
       lmStudio(),
@@ -278,7 +279,7 @@ describe('LM Studio', () => {
       lmStudio({ noneLoaded: true }),
       asked,
       'LM Studio (URL) answered HTTP 404. No models loaded. Please load a model in the developer page or use the `lms load` command. Load the model in LM Studio or with "lms load qwen3-8b", or turn on just-in-time loading.',
-      http(404),
+      httpFailed(404),
     ],
     [
       'a wrong path, which it answers with success',
@@ -316,7 +317,9 @@ test.each<[LocalServer, string]>([
   await server[Symbol.asyncDispose]();
   const { model } = modelAt(port, { name: 'N', wireApi: 'chat', localServer });
   const text = `N (http://127.0.0.1:${port}/v1/chat/completions) cannot be reached: the connection was refused. ${advice}`;
-  expect((await collect(model.stream(request, never))).at(-1)).toEqual(failed(text, http(null)));
+  expect((await collect(model.stream(request, never))).at(-1)).toEqual(
+    failed(text, httpFailed(null)),
+  );
 });
 
 describe('the models that are installed', () => {

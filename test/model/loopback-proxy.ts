@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);
+export const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);
 
 /** Trusts the authority that has issued the certificates of tests. */
 export const TRUSTED = { SSL_CERT_FILE: certificateFile('ca.pem') };

@@ -4,6 +4,7 @@ import { NO_LOGIN, type StoredLogin } from '../../src/config/login/stored-login.
 import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import type { ProviderModelDeps } from '../../src/model/http/create-provider-model.ts';
 import type { CodexErrorInfo } from '../../src/protocol/generated/types.ts';
+import { failed, httpFailed } from '../support/test-model.ts';
 import {
   collect,
   created,
@@ -18,9 +19,6 @@ import {
   streaming,
 } from './provider-server.ts';
 
-const http = (httpStatusCode: number | null): CodexErrorInfo => ({
-  httpConnectionFailed: { httpStatusCode },
-});
 const error = (code: string, text = 'why') => ({ error: { code, message: text } });
 
 /** The last event; the provider must have been asked once. */
@@ -35,11 +33,6 @@ async function lastEvent(
   const url = /http:\/\/127\.0\.0\.1:\d+\/v1\/(?:responses|chat\/completions)/g;
   return JSON.parse(JSON.stringify(events.at(-1)).replace(url, 'URL'));
 }
-
-const failed = (message: string, codexErrorInfo: CodexErrorInfo) => ({
-  type: 'failed',
-  error: { message, codexErrorInfo, additionalDetails: null },
-});
 
 const NO_KEY =
   ' No key was sent. If the provider needs one, set env_key of the provider to the name of its environment variable.';
@@ -71,31 +64,31 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
     '401',
     refusing(401, { error: 'no entry!' }),
     `P (URL) answered HTTP 401. no entry!${NO_KEY}`,
-    http(401),
+    httpFailed(401),
   ],
   [
     '403',
     refusing(403, { message: 'not yours' }),
     `P (URL) answered HTTP 403. not yours.${NO_KEY}`,
-    http(403),
+    httpFailed(403),
   ],
   [
     '404',
     refusing(404, { detail: 'Not Found' }),
     `P (URL) answered HTTP 404. Not Found.${NOT_HERE}`,
-    http(404),
+    httpFailed(404),
   ],
   [
     '404 model_not_found',
     refusing(404, error('model_not_found')),
     'P (URL) answered HTTP 404. why. The provider has no model "m" for this key. Check the name.',
-    http(404),
+    httpFailed(404),
   ],
   [
     '404, a model that is not there in words alone',
     refusing(404, { error: 'The model `m` does not exist or you do not have access to it' }),
     'P (URL) answered HTTP 404. The model `m` does not exist or you do not have access to it. The provider has no model "m" for this key. Check the name.',
-    http(404),
+    httpFailed(404),
   ],
   [
     '404, a whole page',
@@ -104,7 +97,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
       '<!DOCTYPE html>\n<html><head><title> Not here </title></head><body>much</body></html>',
     ),
     `P (URL) answered HTTP 404. It is a web page: Not here.${NOT_HERE}`,
-    http(404),
+    httpFailed(404),
   ],
   [
     '400 from a port for https',
@@ -119,7 +112,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
     '407',
     refusing(407),
     'P (URL) answered HTTP 407. A proxy on the way requires its own credentials.',
-    http(407),
+    httpFailed(407),
   ],
   [
     '402 insufficient_quota',
@@ -127,7 +120,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
     `P (URL) answered HTTP 402. why.${USED_UP}`,
     'usageLimitExceeded',
   ],
-  ['409', refusing(409), 'P (URL) answered HTTP 409.', http(409)],
+  ['409', refusing(409), 'P (URL) answered HTTP 409.', httpFailed(409)],
   [
     '413, a page',
     refusing(413, '<h1>\n Too  large</h1>'),
@@ -153,7 +146,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
     'usageLimitExceeded',
   ],
   ['500', refusing(500, '{}'), 'P (URL) answered HTTP 500.', 'internalServerError'],
-  ['502', refusing(502, 'Bad Gateway'), 'P (URL) answered HTTP 502. Bad Gateway.', http(502)],
+  ['502', refusing(502, 'Bad Gateway'), 'P (URL) answered HTTP 502. Bad Gateway.', httpFailed(502)],
   [
     '503 server_is_overloaded',
     refusing(503, error('server_is_overloaded')),
@@ -173,12 +166,12 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
     'other',
   ],
   ['a body that is a JSON list', refusing(400, '[1]'), 'P (URL) answered HTTP 400. [1].', 'other'],
-  ['204', refusing(204), 'P (URL) answered HTTP 204.', http(204)],
+  ['204', refusing(204), 'P (URL) answered HTTP 204.', httpFailed(204)],
   [
     'a redirect',
     refusing(307, '', { location: 'https://user:pw@elsewhere.invalid/v2?key=secret' }),
     'P (URL) answered HTTP 307. It redirects to https://elsewhere.invalid/v2, which heddle does not follow. Change base_url.',
-    http(307),
+    httpFailed(307),
   ],
 ];
 
@@ -432,7 +425,7 @@ test('a rejected key names the variable, and a key that the provider repeats is 
   expect(await lastEvent(reply, changes, { env: { MY_KEY: 'sk-12345678' } })).toEqual(
     failed(
       'P (URL) answered HTTP 401. wrong key … for … Check the key in the environment variable MY_KEY.',
-      http(401),
+      httpFailed(401),
     ),
   );
 });
@@ -535,7 +528,7 @@ test('a refused connection', async () => {
     { type: 'started' },
     failed(
       `P (http://127.0.0.1:${port}/v1/responses) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct.`,
-      http(null),
+      httpFailed(null),
     ),
   ]);
 });
@@ -552,7 +545,7 @@ test('a name that does not resolve', async () => {
     { type: 'started' },
     failed(
       'P (http://nonexistent.invalid/v1/responses) cannot be reached: the host name nonexistent.invalid cannot be resolved. Check base_url, and that this machine is online.',
-      http(null),
+      httpFailed(null),
     ),
   ]);
 });
@@ -574,7 +567,7 @@ test('a proxy that does not answer, and one that cannot be used', async () => {
   expect(texts).toEqual([
     failed(
       'P (https://other.example/v1/responses) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct. Requests go through the proxy in HTTPS_PROXY (http://127.0.0.1:9).',
-      http(null),
+      httpFailed(null),
     ),
     failed(
       'The proxy in all_proxy is a socks5 proxy. heddle uses http and https proxies only. Set NO_PROXY to connect directly.',
@@ -602,9 +595,9 @@ test('a server that speaks no HTTP, and one that speaks no TLS', async () => {
   expect(texts).toEqual([
     failed(
       `P (http://127.0.0.1:${port}/responses) answered with something that is not HTTP (HPE_INVALID_CONSTANT). Check base_url.`,
-      http(null),
+      httpFailed(null),
     ),
-    failed(expect.stringContaining('does not speak TLS as expected'), http(null)),
+    failed(expect.stringContaining('does not speak TLS as expected'), httpFailed(null)),
   ]);
 });
 

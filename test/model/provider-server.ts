@@ -198,3 +198,14 @@ export async function collect(events: AsyncIterable<ModelEvent>): Promise<ModelE
 }
 
 export const never = new AbortController().signal;
+
+/** Begins an answer with half of a message, and leaves it open. */
+export const halfAnswer: Reply = (res) => {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  res.write([created, ...message('half an answer').slice(0, 2)].map(sse).join(''));
+};
+
+/** Answers with a JSON value. */
+export function answersJson(value: object, contentType = 'application/json'): Reply {
+  return (res) => res.writeHead(200, { 'content-type': contentType }).end(JSON.stringify(value));
+}

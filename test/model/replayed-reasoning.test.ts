@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../src/model/model.ts';
+import { asked } from '../support/test-model.ts';
 import {
   answered,
   collect,
@@ -17,15 +18,10 @@ const reasoning = (id: string) => ({
   summary: [],
   encrypted_content: 'c2VhbA',
 });
-const userText = (text: string) => ({
-  type: 'message' as const,
-  role: 'user' as const,
-  content: [{ type: 'input_text' as const, text }],
-});
 /** A conversation with the reasoning of two earlier responses. */
 const replayed: ModelRequest = {
   ...request,
-  input: [userText('a'), reasoning('rs_1'), userText('b'), reasoning('rs_2'), userText('c')],
+  input: [asked('a'), reasoning('rs_1'), asked('b'), reasoning('rs_2'), asked('c')],
 };
 
 /** The reasoning in a request: the ids, null for an item without one. */

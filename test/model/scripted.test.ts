@@ -9,13 +9,9 @@ import type { ModelScript } from '../../src/protocol/generated/model-script.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingLog } from '../support/recording-log.ts';
+import { asked, completedItems } from '../support/test-model.ts';
 import { collect, never, request } from './provider-server.ts';
 
-const user = (text: string): ResponseItem => ({
-  type: 'message',
-  role: 'user',
-  content: [{ type: 'input_text', text }],
-});
 const called = (name: string, callId: string, output: string): ResponseItem[] => [
   { type: 'function_call', call_id: callId, name, arguments: '{}' },
   { type: 'function_call_output', call_id: callId, output },
@@ -25,13 +21,13 @@ const called = (name: string, callId: string, output: string): ResponseItem[] =>
 function scripted(script: string | ModelScript, options: ScriptedModelOptions = {}) {
   const model = createScriptedModel(script, { clock: new FakeClock(), ...options });
   const ask = (
-    asked: string | ResponseItem[] = 'hi',
+    input: string | ResponseItem[] = 'hi',
     changes: Partial<ModelRequest> = {},
     signal = never,
   ) =>
     collect(
       model.stream(
-        { ...request, input: typeof asked === 'string' ? [user(asked)] : asked, ...changes },
+        { ...request, input: typeof input === 'string' ? [asked(input)] : input, ...changes },
         signal,
       ),
     );
@@ -42,13 +38,9 @@ function scripted(script: string | ModelScript, options: ScriptedModelOptions = 
   };
 }
 
-function items(events: ModelEvent[]): ResponseItem[] {
-  return events.filter((event) => event.type === 'itemCompleted').map(({ item }) => item);
-}
-
 /** The one message of an answer, or the error's text. */
 function answerText(events: ModelEvent[]): string {
-  const texts = items(events).flatMap((item) =>
+  const texts = completedItems(events).flatMap((item) =>
     item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
   );
   const last = events.at(-1);
@@ -65,7 +57,7 @@ describe('what a step gives', () => {
   test('a text is a message, a delta for each word', async () => {
     const { ask, model } = scripted('- Hello, dear world', {});
     const item = { type: 'message', id: 'msg_1_1', role: 'assistant' };
-    const input = Buffer.byteLength(JSON.stringify([request.instructions, [user('hi')], []]));
+    const input = Buffer.byteLength(JSON.stringify([request.instructions, [asked('hi')], []]));
     expect(await ask()).toEqual([
       { type: 'started' },
       { type: 'itemStarted', item: { ...item, content: [] } },
@@ -133,7 +125,7 @@ describe('what a step gives', () => {
         { item: { type: 'web_search_call', status: 'completed' } },
       ],
     ]);
-    expect(items(await ask())).toEqual([
+    expect(completedItems(await ask())).toEqual([
       {
         type: 'function_call',
         id: 'fc_1_1',
@@ -201,7 +193,7 @@ describe('what a step gives', () => {
     const { ask } = scripted([{ message: ['Hel', 'lo', ' ', 'you'], phase: 'commentary' }]);
     const events = await ask();
     expect(deltas(events)).toEqual(['Hel', 'lo', ' ', 'you']);
-    expect(items(events)).toEqual([
+    expect(completedItems(events)).toEqual([
       {
         type: 'message',
         id: 'msg_1_1',
@@ -237,7 +229,7 @@ describe('time goes by the clock', () => {
       const abort = new AbortController();
       const model = createScriptedModel(`- ${step}`, { clock });
       const events = model
-        .stream({ ...request, input: [user('hi')] }, abort.signal)
+        .stream({ ...request, input: [asked('hi')] }, abort.signal)
         [Symbol.asyncIterator]();
       expect((await events.next()).value).toEqual({ type: 'started' });
       const rest = collect({ [Symbol.asyncIterator]: () => events });
@@ -385,10 +377,10 @@ describe('which response answers', () => {
   });
 
   const history = [
-    user('# AGENTS.md instructions for /x'),
-    user('<environment_context>'),
-    user('first'),
-    user('second text'),
+    asked('# AGENTS.md instructions for /x'),
+    asked('<environment_context>'),
+    asked('first'),
+    asked('second text'),
   ];
   const after = [...history, ...called('update_plan', 'c1', 'The plan is updated.')];
   const custom: ResponseItem[] = [
@@ -406,7 +398,7 @@ describe('which response answers', () => {
     ['user: {is: second text}', true, history, {}],
     ['user: {is: second}', false, history, {}],
     ['user: /x/y.z', false, history, {}],
-    ['user: /x/y.z', true, [user('see /x/y.z')], {}],
+    ['user: /x/y.z', true, [asked('see /x/y.z')], {}],
     ['user: /second/g', true, history, {}],
     ['prompt: be brief', true, history, {}],
     ['prompt: AGENTS.md', true, history, {}],
@@ -415,7 +407,7 @@ describe('which response answers', () => {
     ['output: updated', true, after, {}],
     ['output: /^patched$/', true, custom, {}],
     ['output: updated', false, history, {}],
-    ['output: updated', false, [...after, user('third')], {}],
+    ['output: updated', false, [...after, asked('third')], {}],
     ['tool: update_plan', true, after, {}],
     ['tool: apply_patch', true, custom, {}],
     ['tool: update_plan', false, history, {}],
@@ -484,7 +476,7 @@ describe('the end of a run', () => {
   test('a request without a response fails with what was expected and what came', async () => {
     const log = new RecordingLog();
     const { ask } = scripted(script, { log });
-    expect(await ask([user('helo'), ...called('shell', 'c', 'ok')])).toEqual([
+    expect(await ask([asked('helo'), ...called('shell', 'c', 'ok')])).toEqual([
       { type: 'started' },
       {
         type: 'failed',

@@ -6,11 +6,15 @@ import { orAborted } from '../../src/base/or-aborted.ts';
 import type { CommandProxyDeps } from '../../src/network/command-proxy.ts';
 import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { exchange, LOCAL, request, startEcho, startProxy, startWebServer } from './proxied.ts';
-
-const refuse: CommandProxyDeps['decide'] = async () => {
-  throw new ProxyRefusal('notAllowed', 'Nothing allows it.');
-};
+import {
+  allowsNone,
+  exchange,
+  LOCAL,
+  request,
+  startEcho,
+  startProxy,
+  startWebServer,
+} from './proxied.ts';
 
 function get(url: string, headers = ''): string {
   return `GET ${url} HTTP/1.1\r\nHost: ignored.example\r\nConnection: close\r\n${headers}\r\n`;
@@ -78,7 +82,7 @@ describe('a plain request', () => {
   });
 
   test('that is refused gets a 403 with the reason', async () => {
-    const { port } = await startProxy({ decide: refuse });
+    const { port } = await startProxy({ decide: allowsNone });
     const answer = String(await request(port, get('http://a.example/')));
     expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
     expect(answer).toMatch(/x-proxy-error: blocked-by-allowlist\r\n/i);
@@ -117,7 +121,7 @@ describe('a tunnel', () => {
   test('to another port of the same host is decided about by its port', async () => {
     const echo = await startEcho();
     const decide: CommandProxyDeps['decide'] = async ({ target }, signal) =>
-      target.port === 443 ? LOCAL : refuse({ target, method: null }, signal);
+      target.port === 443 ? LOCAL : allowsNone({ target, method: null }, signal);
     const { port } = await startProxy({ decide });
     expect(String(await exchange(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n`))).toMatch(
       /^HTTP\/1\.1 403 /,
@@ -185,7 +189,7 @@ describe('SOCKS5', () => {
   });
 
   test('refuses by policy with its own code, and is absent if it is off', async () => {
-    const { port } = await startProxy({ decide: refuse });
+    const { port } = await startProxy({ decide: allowsNone });
     expect([...(await exchange(port, socks('a.example', 80)))]).toEqual([
       5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0,
     ]);
@@ -454,7 +458,7 @@ describe('limits and ends', () => {
 
   test('no bytes stop the proxy (seeded)', async () => {
     const web = await startWebServer();
-    const { port } = await startProxy({ decide: refuse });
+    const { port } = await startProxy({ decide: allowsNone });
     const pieces = fc.constantFrom(
       'GET ',
       'CONNECT ',

@@ -8,7 +8,15 @@ import { SocketBudget } from '../../src/network/socket-budget.ts';
 import { judgeTarget } from '../../src/policy/network/judge-target.ts';
 import type { NetworkPolicy } from '../../src/policy/network/network-policy.ts';
 import { readHost } from '../../src/policy/network/read-host.ts';
-import { exchange, LOCAL, request, startEcho, startProxy, startWebServer } from './proxied.ts';
+import {
+  allowsNone,
+  exchange,
+  LOCAL,
+  request,
+  startEcho,
+  startProxy,
+  startWebServer,
+} from './proxied.ts';
 
 /** Allows all public hosts. */
 const OPEN: NetworkPolicy = {
@@ -33,10 +41,6 @@ function byPolicy(policy: NetworkPolicy): CommandProxyDeps['decide'] {
     return judged.reaches;
   };
 }
-
-const refuse: CommandProxyDeps['decide'] = async () => {
-  throw new ProxyRefusal('notAllowed', 'Nothing allows it.');
-};
 
 function socksName(name: string, port = 80): Buffer {
   const host = Buffer.from(name, 'utf8');
@@ -109,7 +113,7 @@ describe('a handshake that is cut after any byte', () => {
   ])('leaves nothing open and asks for nothing: %s', async (_what, bytes) => {
     const { port, asked, sockets, log } = await startProxy({
       credential: 'secret',
-      decide: refuse,
+      decide: allowsNone,
     });
     const cuts = Array.from({ length: bytes.length }, (_, cut) => bytes.subarray(0, cut));
     for (const how of ['end', 'reset'] as const)
@@ -273,7 +277,7 @@ describe('an odd spelling of this machine or of a private network', () => {
     'a.example..',
     '1.2.3.4.5',
   ])('a host with %j is invalid', async (host) => {
-    const { port, asked } = await startProxy({ decide: refuse });
+    const { port, asked } = await startProxy({ decide: allowsNone });
     expect([...(await exchange(port, socksName(host, 80)))].slice(2, 4)).toEqual([5, 1]);
     for (const line of [`GET http://${host}/ HTTP/1.1`, `CONNECT ${host}:443 HTTP/1.1`]) {
       expect(
@@ -477,7 +481,7 @@ describe('requests that do not wait for the answers to earlier ones', () => {
   });
 
   test('close the connection if there are too many', async () => {
-    const { port, asked, sockets } = await startProxy({ decide: refuse });
+    const { port, asked, sockets } = await startProxy({ decide: allowsNone });
     await exchange(port, line('http://a.example/').repeat(6000));
     await allClosed(sockets);
     expect(asked).toEqual([]);

@@ -9,6 +9,7 @@ import {
   type CommandProxyDeps,
   type ProxyRequest,
 } from '../../src/network/command-proxy.ts';
+import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
 import { SocketBudget } from '../../src/network/socket-budget.ts';
 import type { AddressKind } from '../../src/policy/network/address-kind.ts';
 import { RecordingLog } from '../support/recording-log.ts';
@@ -142,3 +143,8 @@ async function converse(
   if (!socket.closed) await once(socket, 'close').catch(() => {});
   return Buffer.concat(received);
 }
+
+/** Decides about the requests of a proxy: allows none. */
+export const allowsNone: CommandProxyDeps['decide'] = async () => {
+  throw new ProxyRefusal('notAllowed', 'Nothing allows it.');
+};

@@ -4,23 +4,11 @@ import Database from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import type { ThreadItem, Turn } from '../../src/protocol/generated/types.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import {
-  answered,
-  created,
-  message,
-  ProviderServer,
-  type Reply,
-  sse,
-} from '../model/provider-server.ts';
+import { answered, halfAnswer, ProviderServer } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { type Message, text } from '../support/test-client.ts';
+import { readTurns } from '../support/thread-with.ts';
 import { type HeddleProcess, type Place, place, providerToml, startHeddle } from './support.ts';
-
-/** Says half a message and no more. */
-const halfAnswer: Reply = (res) => {
-  res.writeHead(200, { 'content-type': 'text/event-stream' });
-  res.write([created, ...message('half an answer').slice(0, 2)].map(sse).join(''));
-};
 
 interface MidTurn {
   where: Place;
@@ -57,10 +45,6 @@ async function killAt(
   );
   await heddle.kill();
   return heddle.messages.some(({ id }) => id === 'change');
-}
-
-async function readTurns(heddle: HeddleProcess, threadId: string): Promise<Turn[]> {
-  return (await heddle.request('thread/read', { threadId, includeTurns: true })).thread.turns;
 }
 
 const inShort = (turns: Turn[]) =>

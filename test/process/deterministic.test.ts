@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
-import { EXECUTABLE, environment, place } from './support.ts';
+import { jsonLines } from '../support/json-lines.ts';
+import { EXECUTABLE, environment, patchPrompt, place } from './support.ts';
 
 /**
  * `HEDDLE_DETERMINISTIC_RUNS=50` makes the long form of the comparison: so many runs, beside as
@@ -28,10 +29,6 @@ function exec(cmd: string, more: object = {}): string {
 
 function poll(session: number, more: object = {}): string {
   return `call write_stdin ${JSON.stringify({ session_id: session, ...more })}`;
-}
-
-function patch(...lines: string[]): string {
-  return `call apply_patch ${JSON.stringify({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })}`;
 }
 
 function agent(...lines: string[]): string {
@@ -67,11 +64,11 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
   { say: [exec('for i in $(seq 30); do echo out $i; echo err $i >&2; done'), 'say both'] },
   { say: [exec('seq 1 40000'), exec('seq 1 40000 >&2', { max_output_tokens: 50 }), 'say long'] },
   { say: [exec('echo begun; sleep 600', BACKGROUND), 'say behind', poll(1012), 'say asked'] },
-  { say: [patch('*** Add File: a.txt', '+one', '+two'), exec('cat a.txt'), 'say added'] },
+  { say: [patchPrompt('*** Add File: a.txt', '+one', '+two'), exec('cat a.txt'), 'say added'] },
   {
     say: [
-      patch('*** Update File: a.txt', '@@', ' one', '-two', '+2'),
-      patch('*** Delete File: none.txt'),
+      patchPrompt('*** Update File: a.txt', '@@', ' one', '-two', '+2'),
+      patchPrompt('*** Delete File: none.txt'),
       exec('cat a.txt; ls'),
     ],
   },
@@ -130,7 +127,7 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
   {
     say: [
       exec('sleep 0.05; echo x; echo y >&2'),
-      patch('*** Add File: b.txt', '+b'),
+      patchPrompt('*** Add File: b.txt', '+b'),
       exec('cat b.txt'),
     ],
   },
@@ -148,7 +145,7 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
   {
     say: [
       agent(exec('sleep 0.05; echo a1'), exec('echo a2'), 'say agent one'),
-      agent(exec('echo b1; sleep 0.02'), patch('*** Add File: c.txt', '+c'), 'say agent two'),
+      agent(exec('echo b1; sleep 0.02'), patchPrompt('*** Add File: c.txt', '+c'), 'say agent two'),
       agent('say agent three'),
       'say started',
     ],
@@ -278,13 +275,6 @@ interface Turn {
   status: string;
 }
 
-function messages(stdout: string): Notice[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
 /** The first line in which two outputs differ, with its number. */
 function difference(one: string, other: string): unknown {
   const [lines, others] = [one.split('\n'), other.split('\n')];
@@ -320,7 +310,7 @@ describe('--deterministic with commands', () => {
       .map((message) => `${JSON.stringify(message)}\n`)
       .join('');
     const { stdout } = await run(input, [], { HOME: user, SHELL: '/bin/bash' });
-    const outputs = messages(stdout).flatMap(({ method, params }) =>
+    const outputs = jsonLines<Notice>(stdout).flatMap(({ method, params }) =>
       method === 'item/completed' ? (params?.item?.aggregatedOutput ?? []) : [],
     );
     expect(outputs.sort()).toEqual(['<>\n', '[]\n']);
@@ -332,12 +322,14 @@ describe('--deterministic with commands', () => {
       const input = script();
       const first = await run(input);
       expect(first).toMatchObject({ status: 0, stderr: '' });
-      const ends = messages(first.stdout).filter(({ method }) => method === 'turn/completed');
+      const ends = jsonLines<Notice>(first.stdout).filter(
+        ({ method }) => method === 'turn/completed',
+      );
       expect(ends.length).toBeGreaterThan(TURNS.length);
       // An interrupt ends the turn of the last agent only.
-      const agents = messages(first.stdout).find(({ id: of }) => of === 'a')?.result?.data;
+      const agents = jsonLines<Notice>(first.stdout).find(({ id: of }) => of === 'a')?.result?.data;
       expect(agents).toHaveLength(5);
-      expect(messages(first.stdout)).toContainEqual({ id: 'i2', result: {} });
+      expect(jsonLines<Notice>(first.stdout)).toContainEqual({ id: 'i2', result: {} });
       const end = load(RUNS > AT_ONCE ? AT_ONCE : 2);
       try {
         for (let done = 1; done < RUNS; done += AT_ONCE) {
@@ -407,7 +399,7 @@ test('--deterministic gives the same bytes if calls begin while their response s
   );
   const [first, ...others] = runs;
   expect(first).toMatchObject({ status: 0, stderr: '' });
-  const outputs = messages(first?.stdout ?? '').flatMap(({ method, params }) =>
+  const outputs = jsonLines<Notice>(first?.stdout ?? '').flatMap(({ method, params }) =>
     method === 'item/completed' && params?.item?.type === 'commandExecution'
       ? [params.item.aggregatedOutput]
       : [],

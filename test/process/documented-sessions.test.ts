@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { blocksOf, ROOT, section } from '../docs/pages.ts';
+import { pattern } from './page-examples.ts';
 import { EXECUTABLE, environment, place } from './support.ts';
 
 type Place = ReturnType<typeof place>;
@@ -15,12 +16,6 @@ const hasPython =
 function lines(text: string, sign: '→' | '←'): string[] {
   const all = text.split('\n').filter((line) => line.startsWith(`${sign} `));
   return all.map((line) => line.slice(2));
-}
-
-/** Every `…` stands for anything. */
-function pattern(line: string): RegExp {
-  const parts = line.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`);
 }
 
 /** What the server prints for these lines, with the folders of the pages. */

@@ -12,7 +12,6 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Turn } from '../../src/protocol/generated/types.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import {
   answered,
@@ -26,6 +25,7 @@ import {
 import { brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
+import { readTurns } from '../support/thread-with.ts';
 import {
   type HeddleProcess,
   type Place,
@@ -57,10 +57,6 @@ function contents(home: string): Record<string, string> {
   return Object.fromEntries(
     names.map(({ name, parentPath }) => [name, readFileSync(join(parentPath, name), 'base64')]),
   );
-}
-
-async function turnsOf(heddle: HeddleProcess, threadId: string): Promise<Turn[]> {
-  return (await heddle.request('thread/read', { threadId, includeTurns: true })).thread.turns;
 }
 
 async function listed(heddle: HeddleProcess): Promise<string[]> {
@@ -95,7 +91,7 @@ describe('a home that cannot be written', () => {
     const before = contents(where.home);
     const heddle = await startHeddle(where, asUser);
     expect(await listed(heddle)).toEqual([threadId]);
-    expect((await turnsOf(heddle, threadId)).map(({ items }) => brief(items))).toEqual([
+    expect((await readTurns(heddle, threadId)).map(({ items }) => brief(items))).toEqual([
       ['user: say first', 'agent: first'],
     ]);
     const error = {
@@ -197,7 +193,7 @@ describe('a home without room', () => {
     );
     expect(await heddle.refusal('thread/start', {})).toEqual(full(file));
     expect(await listed(heddle)).toEqual([threadId]);
-    const [turn] = await turnsOf(heddle, threadId);
+    const [turn] = await readTurns(heddle, threadId);
     expect(turn).toMatchObject({ id: failed.id, status: 'failed', error: failed.error });
     expect(turn?.items.slice(0, 2)).toEqual(told);
     expect(heddle.notifications('turn/completed')).toHaveLength(1);
@@ -212,10 +208,10 @@ describe('a home without room', () => {
       status: 'completed',
       error: null,
     });
-    const turns = await turnsOf(heddle, threadId);
+    const turns = await readTurns(heddle, threadId);
     await heddle.finish();
     const again = await startHeddle(where);
-    expect(await turnsOf(again, threadId)).toEqual(turns);
+    expect(await readTurns(again, threadId)).toEqual(turns);
     expect(turns.map(({ status, error }) => ({ status, error }))).toEqual([
       { status: 'failed', error: failed.error },
       { status: 'completed', error: null },

@@ -1,9 +1,11 @@
 // @module-tag slow
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { response, rolloutId, sessionMeta, text, turn, userItem } from '../rollout/rollout-text.ts';
+import { response, rolloutId, sessionMeta, text, turn } from '../rollout/rollout-text.ts';
+import { asked } from '../support/test-model.ts';
 import { type HeddleProcess, type Place, place, startHeddle } from './support.ts';
 
 const THREAD = rolloutId(1);
@@ -26,7 +28,7 @@ function largeRollout(where: Place): string {
     const answer = `answer ${number} ${'words '.repeat(400)}`;
     return turn(number, rolloutId(100_000 + number), [`question ${number}`, answer]);
   });
-  const long = response(1, userItem('long '.repeat(400_000)));
+  const long = response(1, asked('long '.repeat(400_000)));
   const head = sessionMeta(THREAD, {
     cwd: where.work,
     originator: 'another',

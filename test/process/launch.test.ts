@@ -14,6 +14,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
+import { jsonLines } from '../support/json-lines.ts';
 import type { Message } from '../support/test-client.ts';
 import {
   EXECUTABLE,
@@ -311,13 +312,6 @@ describe('what cannot be served is told in a line', () => {
   });
 });
 
-function messagesIn(stdout: string): Message[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
 describe('the options that clients of Codex pass', () => {
   test.each([
     ['--analytics-default-enabled'],
@@ -339,7 +333,7 @@ describe('the options that clients of Codex pass', () => {
     const given = args.filter((arg) => arg !== undefined);
     for (const line of [[...given, 'app-server'], ['app-server', ...given], given]) {
       const { status, stdout } = run(line, { input: HANDSHAKE });
-      expect({ status, first: messagesIn(stdout)[0] }).toMatchObject({
+      expect({ status, first: jsonLines<Message>(stdout)[0] }).toMatchObject({
         status: 0,
         first: { id: 1, result: {} },
       });
@@ -402,7 +396,7 @@ test('a client that closes its side after the handshake gets the warnings about 
   const where = place({ 'config.toml': 'modle = "m"\nmodel_provider = "scripted"\n' });
   const { status, stdout } = run([], { where, input: HANDSHAKE });
   expect(status).toBe(0);
-  expect(messagesIn(stdout)).toMatchObject([
+  expect(jsonLines<Message>(stdout)).toMatchObject([
     { id: 1, result: {} },
     {
       method: 'configWarning',
@@ -438,7 +432,7 @@ test('the handshake is answered before most of the code is read', () => {
   };
   const { status, stdout } = run([], { where, env, input: HANDSHAKE });
   expect(status).toBe(0);
-  expect(messagesIn(stdout)[0]).toMatchObject({
+  expect(jsonLines<Message>(stdout)[0]).toMatchObject({
     id: 1,
     result: { serverInfo: { name: 'heddle' } },
   });

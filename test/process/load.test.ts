@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
+import { drained } from '../support/settled.ts';
 import { CLIENT_INFO, type Message, text } from '../support/test-client.ts';
 import { type HeddleProcess, place, providerToml, startHeddle } from './support.ts';
 
@@ -215,16 +216,6 @@ function flooding(bytes: number): Reply {
     }
     res.end();
   };
-}
-
-function drained(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      res.off('drain', done).off('close', done);
-      resolve();
-    };
-    res.on('drain', done).on('close', done);
-  });
 }
 
 const answering: Reply = (res) => {

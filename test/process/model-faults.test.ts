@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Turn } from '../../src/protocol/generated/types.ts';
 import { answered, created, message, ProviderServer, sse } from '../model/provider-server.ts';
+import { drained } from '../support/settled.ts';
 import { text } from '../support/test-client.ts';
 import { type HeddleProcess, place, providerToml, startHeddle } from './support.ts';
 
@@ -94,16 +95,6 @@ const goesOn =
       if (!socket.write(typeof again === 'string' ? again : again())) await drained(socket);
     }
   };
-
-function drained(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      socket.off('drain', done).off('close', done);
-      resolve();
-    };
-    socket.on('drain', done).on('close', done);
-  });
-}
 
 async function failedTurn(
   heddle: HeddleProcess,

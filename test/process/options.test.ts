@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { jsonLines } from '../support/json-lines.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
 const FIRST_THREAD = '019b76da-a800-7000-8000-000000000001';
@@ -38,13 +39,6 @@ function lines(...messages: object[]): string {
   return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 }
 
-function messagesOf(stdout: string): Message[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
 const handshake = {
   id: 1,
   method: 'initialize',
@@ -78,7 +72,7 @@ function scripted(script: unknown[]): { where: Place; args: string[] } {
 
 /** How the turns ended that the client was told of. */
 function endsIn(stdout: string): (string | undefined)[] {
-  return messagesOf(stdout).flatMap(({ method, params }) =>
+  return jsonLines<Message>(stdout).flatMap(({ method, params }) =>
     method === 'turn/completed' ? [params?.turn?.status] : [],
   );
 }
@@ -161,7 +155,7 @@ describe('--drain', () => {
       method: 'thread/read',
       params: { threadId: thread.id, includeTurns: true },
     };
-    const answer = messagesOf(run([], lines(handshake, read), { where }).stdout).find(
+    const answer = jsonLines<Message>(run([], lines(handshake, read), { where }).stdout).find(
       ({ id }) => id === read.id,
     );
     expect(answer?.result).toMatchObject({ thread: { turns: [{ status: 'completed' }] } });
@@ -169,7 +163,7 @@ describe('--drain', () => {
 
   test('the first turn towards a goal, which is asked for, is begun where the input ends at once, too', () => {
     const { where, args } = scripted([PLAN, 'one', PLAN, 'never']);
-    const begun = messagesOf(run(args, lines(experimental, threadStart), { where }).stdout);
+    const begun = jsonLines<Message>(run(args, lines(experimental, threadStart), { where }).stdout);
     const [threadId = ''] = begun.flatMap(({ method, params }) =>
       method === 'thread/started' ? [params?.thread?.id] : [],
     );
@@ -215,7 +209,7 @@ describe('--deterministic', () => {
   });
 
   test('each request is taken up when what came before it is over', () => {
-    const order = messagesOf(run(['--deterministic'], script).stdout).map(
+    const order = jsonLines<Message>(run(['--deterministic'], script).stdout).map(
       ({ id, method, params }) => id ?? `${method} ${params?.turn?.status ?? ''}`,
     );
     const told = order.filter(
@@ -235,7 +229,7 @@ describe('--deterministic', () => {
 
   test('whatever provider a request names, and however it is defined', () => {
     const params = { modelProvider: 'real', config: { 'model_providers.real.base_url': 5 } };
-    const messages = messagesOf(
+    const messages = jsonLines<Message>(
       run(
         ['--deterministic'],
         lines(handshake, { ...threadStart, params }, turnStart(3, 'say yes')),
@@ -262,7 +256,7 @@ describe('--deterministic', () => {
         where,
       },
     );
-    const ends = messagesOf(stdout).filter(({ method }) => method === 'turn/completed');
+    const ends = jsonLines<Message>(stdout).filter(({ method }) => method === 'turn/completed');
     expect({ status, ends }).toMatchObject({
       status: 0,
       ends: [{ params: { turn: { status: 'completed', durationMs: 3_600_000 } } }],
@@ -276,7 +270,7 @@ describe('--deterministic', () => {
     const { status, stdout } = run(args, lines(handshake, threadStart, turnStart(3, 'hi')), {
       where,
     });
-    const said = messagesOf(stdout).filter(
+    const said = jsonLines<Message>(stdout).filter(
       ({ method, params }) => method === 'item/completed' && params?.item?.text === 'one',
     );
     expect({ status, said: said.length }).toEqual({ status: 0, said: 1 });
@@ -310,7 +304,7 @@ describe('--deterministic', () => {
     const where = place({
       'config.toml': 'model_provider = "x"\n[model_providers.x]\nbase_url = "http://127.0.0.1:9"\n',
     });
-    const messages = messagesOf(
+    const messages = jsonLines<Message>(
       run(['--deterministic'], script, { where, env: { OPENAI_API_KEY: 'unused-key' } }).stdout,
     );
     expect(
@@ -421,7 +415,7 @@ describe('logs', () => {
     ).toEqual([1, 2]);
     expect(
       entries.filter(({ direction }) => direction === 'out').map(({ message }) => message),
-    ).toEqual(messagesOf(stdout));
+    ).toEqual(jsonLines<Message>(stdout));
     expect(readFileSync(file, 'utf8')).not.toContain(secret);
   });
 

@@ -21,6 +21,7 @@ import {
   environment,
   type HeddleProcess,
   type Place,
+  patchPrompt,
   place,
   startHeddle,
 } from './support.ts';
@@ -105,10 +106,6 @@ const SPELLINGS: Record<string, Spelling> = {
   'other letters': (file) => join(dirname(file), basename(file).toUpperCase()),
 };
 
-const JSON_OF = (value: unknown) => JSON.stringify(value);
-const patch = (...lines: string[]) =>
-  `call apply_patch ${JSON_OF({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })}`;
-
 type Use = (running: Running, path: string) => Promise<unknown>;
 /** All ways by which a client or a model can have the server use a file. */
 const USES: Record<string, Use> = {
@@ -131,18 +128,18 @@ const USES: Record<string, Use> = {
   'a local image': ({ heddle, threadId }, path) =>
     heddle.turn(threadId, [...text('say seen'), { type: 'localImage', path }]),
   view_image: ({ heddle, threadId }, path) =>
-    heddle.turn(threadId, `call view_image ${JSON_OF({ path })}`),
+    heddle.turn(threadId, `call view_image ${JSON.stringify({ path })}`),
   'a patch that updates it': ({ heddle, threadId }, path) =>
-    heddle.turn(threadId, patch(`*** Update File: ${path}`, '@@', '-a', '+b')),
+    heddle.turn(threadId, patchPrompt(`*** Update File: ${path}`, '@@', '-a', '+b')),
   'a patch that adds it': ({ heddle, threadId }, path) =>
-    heddle.turn(threadId, patch(`*** Add File: ${path}`, '+b')),
+    heddle.turn(threadId, patchPrompt(`*** Add File: ${path}`, '+b')),
   'a patch that moves a file onto it': ({ heddle, threadId, where }, path) =>
     heddle.turn(
       threadId,
-      patch(`*** Update File: ${aFile(where)}`, `*** Move to: ${path}`, '@@', '-a', '+b'),
+      patchPrompt(`*** Update File: ${aFile(where)}`, `*** Move to: ${path}`, '@@', '-a', '+b'),
     ),
   'a patch that deletes it': ({ heddle, threadId }, path) =>
-    heddle.turn(threadId, patch(`*** Delete File: ${path}`)),
+    heddle.turn(threadId, patchPrompt(`*** Delete File: ${path}`)),
   'fs/remove': ({ heddle }, path) => heddle.ask('fs/remove', { path }),
 };
 
@@ -225,7 +222,7 @@ test('the refusal names the file, and says how to read threads and to make a cop
     });
   }
   expect(existsSync(join(where.home, 'config.toml'))).toBe(true);
-  const turn = await heddle.turn(threadId, `call view_image ${JSON_OF({ path })}`);
+  const turn = await heddle.turn(threadId, `call view_image ${JSON.stringify({ path })}`);
   expect(JSON.stringify(turn)).toContain("heddle's own store");
   // A hard link is a name like any other, and goes.
   await heddle.request('fs/remove', { path });

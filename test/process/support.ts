@@ -237,3 +237,8 @@ export function neutralEnvironment(): Record<string, string> {
   const others = Object.entries(process.env).filter(([name]) => !/^(?:HEDDLE|OPENAI)_/.test(name));
   return Object.fromEntries(others.map(([name, value = '']) => [name, value]));
 }
+
+/** A prompt to the embedded model that applies a patch of these lines. */
+export function patchPrompt(...lines: string[]): string {
+  return `call apply_patch ${JSON.stringify({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })}`;
+}

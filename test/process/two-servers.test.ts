@@ -1,22 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import {
-  answered,
-  created,
-  message,
-  ProviderServer,
-  type Reply,
-  sse,
-} from '../model/provider-server.ts';
+import { answered, halfAnswer, ProviderServer } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { text } from '../support/test-client.ts';
 import { type HeddleProcess, place, providerToml, startHeddle } from './support.ts';
-
-/** Says half a message and no more. */
-const halfAnswer: Reply = (res) => {
-  res.writeHead(200, { 'content-type': 'text/event-stream' });
-  res.write([created, ...message('half an answer').slice(0, 2)].map(sse).join(''));
-};
 
 function items(heddle: HeddleProcess, threadId: string): Promise<ThreadItem[]> {
   return heddle

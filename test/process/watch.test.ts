@@ -1,21 +1,13 @@
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { linkOf } from '../support/proc-files.ts';
 import { place, startHeddle } from './support.ts';
-
-/** Null for a descriptor that was closed meanwhile. */
-function targetOf(link: string): string | null {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return null;
-  }
-}
 
 /** How many places the kernel watches for a process. */
 function watchedPlaces(pid: number): number {
   const descriptors = readdirSync(`/proc/${pid}/fd`).filter(
-    (fd) => targetOf(`/proc/${pid}/fd/${fd}`) === 'anon_inode:inotify',
+    (fd) => linkOf(`/proc/${pid}/fd/${fd}`) === 'anon_inode:inotify',
   );
   const lines = descriptors.flatMap((fd) =>
     readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8').split('\n'),

@@ -7,6 +7,7 @@ import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { exampleServer } from '../mcp/mcp-thread.ts';
 import { mortalScript, workerEnds } from '../support/mortal-script.ts';
 import { text } from '../support/test-client.ts';
+import { readTurns } from '../support/thread-with.ts';
 import { Random } from './hostile/random.ts';
 import { type HeddleProcess, type Place, place, startHeddle } from './support.ts';
 
@@ -46,10 +47,6 @@ function layOut(
   renameSync(script, original);
   const { ended } = mortalScript(script, original, { seed: SEED, ...ends });
   return { executable: join(folder, 'bin', 'heddle.js'), ended };
-}
-
-async function readTurns(heddle: HeddleProcess, threadId: string): Promise<Turn[]> {
-  return (await heddle.request('thread/read', { threadId, includeTurns: true })).thread.turns;
 }
 
 /** The items that clients have seen completed in a turn. */

@@ -10,8 +10,8 @@ import type { Author, LogEntry } from '../../src/store/log-entry.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';
+import { asked, said } from '../support/test-model.ts';
 import {
-  agentItem,
   at,
   BEGAN_MS,
   completed,
@@ -22,7 +22,6 @@ import {
   sessionMeta,
   text,
   turn,
-  userItem,
 } from './rollout-text.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
@@ -236,8 +235,8 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
     startedAtMs: at(seconds[0]),
     completedAtMs: at(seconds[1]),
   });
-  const user = (content: string) => userItem(content) as ResponseItem;
-  const asked = (n: number, second: number, content: string): LogEntry[] => [
+  const user = (content: string) => asked(content) as ResponseItem;
+  const exchange = (n: number, second: number, content: string): LogEntry[] => [
     model(n, user(content), 'user'),
     item(n, [second, second], {
       type: 'userMessage',
@@ -356,7 +355,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
         moderation: null,
       }),
       model(1, {
-        ...(agentItem('There is one.') as ResponseItem),
+        ...(said('There is one.') as ResponseItem),
         id: 'msg_1',
         phase: 'final_answer',
       } as ResponseItem),
@@ -369,7 +368,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
         durationMs: 6001,
       },
       started(2, 10),
-      ...asked(2, 10, 'now fail'),
+      ...exchange(2, 10, 'now fail'),
       {
         kind: 'turnEnded',
         turnId: turnId(2),
@@ -383,7 +382,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
         durationMs: 900,
       },
       started(3, 20),
-      ...asked(3, 20, 'stop me'),
+      ...exchange(3, 20, 'stop me'),
       model(3, user('<turn_aborted>\nStopped.\n</turn_aborted>'), 'server'),
       {
         kind: 'turnEnded',
@@ -394,7 +393,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
         durationMs: 1234,
       },
       started(4, 30),
-      ...asked(4, 30, 'and this is cut off'),
+      ...exchange(4, 30, 'and this is cut off'),
       {
         kind: 'turnEnded',
         turnId: turnId(4),
@@ -496,12 +495,12 @@ describe('an older rollout, which records neither turns nor items', () => {
     const { entries } = await readText(
       text([
         sessionMeta(THREAD),
-        response(1, userItem('<environment_context>\n</environment_context>')),
-        response(1, userItem('hi')),
+        response(1, asked('<environment_context>\n</environment_context>')),
+        response(1, asked('hi')),
         response(2, { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }),
         response(2, { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }),
-        response(3, agentItem('hello')),
-        response(4, userItem('more')),
+        response(3, said('hello')),
+        response(4, asked('more')),
       ]),
     );
     expect(brief(entries)).toEqual({
@@ -524,7 +523,7 @@ describe('the items that the model reads', () => {
   test('after a compaction are its replacement and the later ones; clients still see all', async () => {
     const compacted = line(5, 'compacted', {
       message: 'x',
-      replacement_history: [userItem('one'), userItem('in short')],
+      replacement_history: [asked('one'), asked('in short')],
     });
     const { entries } = await readText(
       text([sessionMeta(THREAD), ...before, compacted, ...turn(6, 't3', ['three', 'third'])]),
@@ -544,7 +543,7 @@ describe('the items that the model reads', () => {
       'in the replacement',
       {
         message: 'in short',
-        replacement_history: [userItem('one'), userItem('This was said: in short')],
+        replacement_history: [asked('one'), asked('This was said: in short')],
       },
     ],
     ['without a replacement', { message: 'in short' }],
@@ -568,7 +567,7 @@ describe('the items that the model reads', () => {
   test('and those that clients see exclude turns that were rolled back, and compactions in them', async () => {
     const rolledBack = [
       event(5, 'task_started', { turn_id: 't3' }),
-      line(5, 'compacted', { message: 'x', replacement_history: [userItem('in short')] }),
+      line(5, 'compacted', { message: 'x', replacement_history: [asked('in short')] }),
       event(6, 'task_complete', { turn_id: 't3' }),
       event(7, 'thread_rolled_back', { num_turns: 2 }),
     ];
@@ -630,7 +629,7 @@ describe('turns', () => {
 
   test('items between two recorded turns begin no turn', async () => {
     const between = [
-      response(4, userItem('by the way')),
+      response(4, asked('by the way')),
       event(4, 'agent_message', { message: 'noted' }),
     ];
     const lines = [

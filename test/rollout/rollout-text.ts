@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/base/json-value.ts';
+import { asked, said } from '../support/test-model.ts';
 
 /** The time at which the rollouts of these tests begin, in Unix milliseconds. */
 export const BEGAN_MS = Date.UTC(2026, 0, 1, 10);
@@ -15,16 +15,16 @@ export function rolloutId(n: number, ms = BEGAN_MS): string {
 }
 
 /** One line, without a line end. */
-export function line(second: number, type: string, payload: JsonObject): string {
+export function line(second: number, type: string, payload: object): string {
   return JSON.stringify({ timestamp: new Date(at(second)).toISOString(), type, payload });
 }
 
-export function event(second: number, type: string, fields: JsonObject = {}): string {
+export function event(second: number, type: string, fields: object = {}): string {
   return line(second, 'event_msg', { type, ...fields });
 }
 
 /** An item as newer rollouts record it. */
-export function completed(second: number, turnId: string, item: JsonObject): string {
+export function completed(second: number, turnId: string, item: object): string {
   return event(second, 'item_completed', {
     turn_id: turnId,
     item,
@@ -33,20 +33,12 @@ export function completed(second: number, turnId: string, item: JsonObject): str
   });
 }
 
-export function response(second: number, item: JsonObject): string {
+export function response(second: number, item: object): string {
   return line(second, 'response_item', item);
 }
 
-export function userItem(text: string): JsonObject {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-}
-
-export function agentItem(text: string): JsonObject {
-  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
-}
-
 /** The first line. */
-export function sessionMeta(id: string, more: JsonObject = {}): string {
+export function sessionMeta(id: string, more: object = {}): string {
   return line(0, 'session_meta', {
     id,
     timestamp: new Date(BEGAN_MS).toISOString(),
@@ -62,22 +54,22 @@ export function sessionMeta(id: string, more: JsonObject = {}): string {
 export function turn(
   second: number,
   turnId: string,
-  [said, answer]: [said: string, answer: string],
+  [question, answer]: [question: string, answer: string],
 ): string[] {
   return [
     event(second, 'task_started', { turn_id: turnId, started_at: Math.floor(at(second) / 1000) }),
-    response(second, userItem(said)),
+    response(second, asked(question)),
     completed(second, turnId, {
       type: 'UserMessage',
       id: `${turnId}-user`,
-      content: [{ type: 'text', text: said, text_elements: [] }],
+      content: [{ type: 'text', text: question, text_elements: [] }],
     }),
     completed(second + 1, turnId, {
       type: 'AgentMessage',
       id: `${turnId}-agent`,
       content: [{ type: 'Text', text: answer }],
     }),
-    response(second + 1, agentItem(answer)),
+    response(second + 1, said(answer)),
     event(second + 1, 'task_complete', {
       turn_id: turnId,
       completed_at: Math.floor(at(second + 1) / 1000),

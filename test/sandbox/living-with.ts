@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readProc } from '../support/proc-files.ts';
 
 let count = 0;
 
@@ -13,12 +14,4 @@ export function livingWith(command: string): string[] {
     .filter((name) => /^\d+$/.test(name))
     .map((pid) => readProc(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim())
     .filter((line) => line.startsWith(command));
-}
-
-function readProc(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

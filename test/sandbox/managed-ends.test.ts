@@ -1,7 +1,7 @@
 // @module-tag slow
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 import { LocalListeners } from '../../src/sandbox/local-listeners.ts';
 import type { ProcessSpec } from '../../src/sandbox/processes/processes.ts';
+import { linkOf } from '../support/proc-files.ts';
 import { ConfinedWorld } from './confined-world.ts';
 import { PATH, run, systemProcesses } from './processes.ts';
 
@@ -47,15 +48,6 @@ function numbersIn(folder: string): number[] {
 /** The processes in a network namespace, which is named as the link of a process names it. */
 function processesIn(namespace: string): number[] {
   return numbersIn('/proc').filter((pid) => linkOf(`/proc/${pid}/ns/net`) === namespace);
-}
-
-function linkOf(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // The process has ended, or it belongs to somebody else.
-    return null;
-  }
 }
 
 function openFiles(): number {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkedDial } from '../../src/network/checked-dial.ts';
@@ -7,6 +6,7 @@ import { SocketBudget } from '../../src/network/socket-budget.ts';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { createSeatbelt } from '../../src/sandbox/macos/create-seatbelt.ts';
 import { startWebServer } from '../network/proxied.ts';
+import { curl } from '../support/curl.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
@@ -43,17 +43,6 @@ async function confine(bounds: Partial<SandboxBounds>) {
     command,
     world.bounds(bounds),
   );
-}
-
-/** Returns the output of curl, and its exit code. */
-function curl(url: string, proxy: string): Promise<string> {
-  return new Promise((resolve) => {
-    execFile(
-      'curl',
-      ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url],
-      (error, stdout) => resolve(`${stdout} ${error?.code ?? 0}`),
-    );
-  });
 }
 
 test('on macOS, a command reaches its proxy with its own credential only', async () => {

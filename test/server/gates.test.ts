@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { methods } from '../../src/protocol/generated/methods.ts';
 import { idOf } from '../support/counting-ids.ts';
+import { needsExperimentalApi } from '../support/expected.ts';
 import { text } from '../support/test-client.ts';
 import { startServer } from '../support/test-server.ts';
-
-function needsExperimentalApi(what: string) {
-  return {
-    code: -32600,
-    message: `${what} requires experimentalApi capability`,
-    data: { code: 'experimental_api_required' },
-  };
-}
 
 describe('without the experimental API', () => {
   test('every experimental method is refused by its name', async () => {

@@ -1,8 +1,9 @@
 import { dirname, posix } from 'node:path';
+import { sum } from '../support/sum.ts';
 import { collaborators, membersOf, namesTwice } from './code-shape.ts';
 import { wideLines } from './line-shape.ts';
 import { readSource, type SourceFile } from './read-source.ts';
-import { importersOf, importsIn, tiedSiblings, tiedToParents } from './room-shape.ts';
+import { importersOf, importsIn, roomOrders, tiedSiblings, tiedToParents } from './room-shape.ts';
 
 // The figures that keep the code readable, with their limits: `npm run check:shape`. A limit only
 // goes down. What is over its limit is listed, and the exit code is then 1.
@@ -24,7 +25,6 @@ const RUNS_PARTS =
 /** The mechanism of workers, and both sides of each worker, without what the work itself needs. */
 const USES_WORKERS =
   /^src\/(?:base\/worker\/|search\/worker\/(?:index|search)-worker|tools\/command\/network\/worker\/|mcp\/mcp-host-client|mcp\/host\/mcp-worker|store\/sqlite\/worker\/(?:remote-store|store-worker|store-call)|cli\/progress\/(?:remote-progress|progress-worker)|model\/pictures\/(?:scale-in|picture)-worker|config\/writing\/(?:edit-in|toml-editor)-worker)/;
-const ORDERED = ['agent', 'config', 'handlers', 'model', 'policy', 'store/sqlite'];
 
 interface Figure {
   name: string;
@@ -77,7 +77,7 @@ const FIGURES: readonly Figure[] = [
     name: 'pairs of siblings that import each other',
     limit: 0,
     found: tiedSiblings(
-      ORDERED.map((folder) => `src/${folder}`),
+      [...roomOrders(root).keys()].map((room) => `src/${room}`),
       imports,
     ),
   },
@@ -120,8 +120,4 @@ for (const { name, limit, found } of FIGURES) {
   if (count <= limit) continue;
   process.exitCode = 1;
   if (typeof found !== 'number') for (const one of found) console.log(`       ${one}`);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

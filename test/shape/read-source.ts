@@ -44,6 +44,6 @@ export function* nodesOf(node: Node): Generator<Node> {
   }
 }
 
-function isNode(value: unknown): value is Node {
+export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }

@@ -1,10 +1,28 @@
-import { posix } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { nodesOf, type SourceFile } from './read-source.ts';
 
 /** A file and one that it imports, types included. Paths from the root. */
 export interface Import {
   from: string;
   to: string;
+}
+
+/**
+ * The orders of the folders inside some rooms, as src/README.md has them, by room: from the top
+ * down, with the folders that may not import each other together.
+ */
+export function roomOrders(root: string): Map<string, string[][]> {
+  const map = readFileSync(join(root, 'src', 'README.md'), 'utf8');
+  const block = /^Inside these rooms, .*\n\n```\n([^`]+)\n```$/m.exec(map)?.[1];
+  if (block === undefined) throw new Error('src/README.md has no block with the orders of folders');
+  const orders = block.split(/\n(?=\S)/).map((lines): [string, string[][]] => {
+    const [, room, order] =
+      /^([\w/]+): ([\w-]+(?:, [\w-]+)*(?:\s+→ [\w-]+(?:, [\w-]+)*)+)$/.exec(lines) ?? [];
+    if (room === undefined || order === undefined) throw new Error(`not an order: ${lines}`);
+    return [room, order.split(/\s+→ /).map((folders) => folders.split(', '))];
+  });
+  return new Map(orders);
 }
 
 /** The imports between files of the project, each once. */

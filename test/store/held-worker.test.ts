@@ -6,6 +6,7 @@ import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { gaugedScript } from '../support/gauged-script.ts';
 import { memorySlowness } from '../support/memory-slowness.ts';
+import { asked } from '../support/test-model.ts';
 import {
   agentMessage,
   everyThread,
@@ -13,7 +14,6 @@ import {
   itemEntry,
   itemsOf,
   modelItems,
-  modelMessage,
   storedItem,
   threadRecord,
   turnEnded,
@@ -47,7 +47,7 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
       await store.listItems(idOf(1), { direction: 'desc', limit: 1 });
       await writer.append([
         itemEntry('t', agentMessage('a', LONG)),
-        { kind: 'model', turnId: 't', item: modelMessage(WIDE) },
+        { kind: 'model', turnId: 't', item: asked(WIDE) },
       ]);
       await writer.append([turnEnded('t')], { durable: true });
       await itemsOf(store, idOf(1));

@@ -4,13 +4,13 @@ import type { LogEntry } from '../../src/store/log-entry.ts';
 import { PIECE_CHARS } from '../../src/store/sqlite/history/long-texts.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { Random } from '../process/hostile/random.ts';
+import { asked } from '../support/test-model.ts';
 import {
   agentMessage,
   idOf,
   itemEntry,
   itemsOf,
   modelItems,
-  modelMessage,
   storedItem,
   threadRecord,
   turnEnded,
@@ -72,7 +72,7 @@ test('long texts are read as they were written: items, unfinished ones, what the
     const writer = await store.createThread(threadRecord(seed, { ephemeral, path: null }));
     const entries = texts.flatMap((text, index): LogEntry[] => [
       itemEntry('t', agentMessage(`${index}`, text)),
-      { kind: 'model', turnId: 't', item: modelMessage(text) },
+      { kind: 'model', turnId: 't', item: asked(text) },
     ]);
     const growing = longText(random);
     await writer.append([turnStarted('t')]);
@@ -88,7 +88,7 @@ test('long texts are read as they were written: items, unfinished ones, what the
     const stores = ephemeral ? [store] : [store, home.open(), home.sqliteStore()];
     for (const each of stores) {
       expect(await textsOf(each, seed)).toEqual(all);
-      expect(await modelItems(each, idOf(seed))).toEqual(texts.map(modelMessage));
+      expect(await modelItems(each, idOf(seed))).toEqual(texts.map(asked));
     }
     for (const [copy, isEphemeral] of [
       [100 + seed, false],
@@ -140,7 +140,7 @@ test('a growing text is stored once: its pieces are not stored again when it is 
   const text = `${pieces.join('')}end`;
   await writer.append([
     itemEntry('t', agentMessage('a', text)),
-    { kind: 'model', turnId: 't', item: modelMessage(text) },
+    { kind: 'model', turnId: 't', item: asked(text) },
     turnEnded('t'),
   ]);
   expect(home.count('blob')).toBe(pieces.length + 1);

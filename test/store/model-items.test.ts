@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/store/log-entry.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
-import { idOf, modelMessage } from './samples.ts';
+import { asked } from '../support/test-model.ts';
+import { idOf } from './samples.ts';
 
 const turn = idOf(1);
 
@@ -21,7 +22,7 @@ function model(
   text: string,
   { turnId = turn, deferred = false }: { turnId?: string | null; deferred?: boolean } = {},
 ): LogEntry {
-  return { kind: 'model', turnId, item: modelMessage(text), ...(deferred ? { deferred } : {}) };
+  return { kind: 'model', turnId, item: asked(text), ...(deferred ? { deferred } : {}) };
 }
 
 test('deferred items are read at the next deferredRead', () => {

@@ -5,6 +5,7 @@ import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
 import type { HistoryPage, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
 import type { ThreadRecord, ThreadSettings } from '../../src/store/thread-record.ts';
 import type { StoredTurn, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import { asked } from '../support/test-model.ts';
 
 /** The id of the thread or turn with this number: a UUID, in the order of the numbers. */
 export function idOf(number: number): string {
@@ -110,10 +111,6 @@ export function command(id: string, status: 'inProgress' | 'completed' | 'failed
   };
 }
 
-export function modelMessage(text: string): ResponseItem {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-}
-
 export function itemEntry(turnId: string, item: UntimedItem): LogEntry {
   return { kind: 'item', turnId, item, startedAtMs: 11, completedAtMs: 12 };
 }
@@ -150,10 +147,10 @@ export function turnEntries(turnId: string): LogEntry[] {
   return [
     turnStarted(turnId),
     itemEntry(turnId, userMessage(`${turnId} question`)),
-    { kind: 'model', turnId, item: modelMessage(`${turnId} question`) },
+    { kind: 'model', turnId, item: asked(`${turnId} question`) },
     itemEntry(turnId, command(`${turnId} command`, 'completed')),
     itemEntry(turnId, agentMessage(`${turnId} answer`)),
-    { kind: 'model', turnId, item: modelMessage(`${turnId} answer`) },
+    { kind: 'model', turnId, item: asked(`${turnId} answer`) },
     turnEnded(turnId),
   ];
 }

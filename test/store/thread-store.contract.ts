@@ -6,6 +6,7 @@ import type { ItemQuery, Page, PageQuery, ThreadQuery } from '../../src/store/pa
 import type { ThreadPatch, ThreadRecord } from '../../src/store/thread-record.ts';
 import type { ForkPoint, ThreadStore } from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
+import { asked } from '../support/test-model.ts';
 import {
   agentMessage,
   agentRecord,
@@ -15,7 +16,6 @@ import {
   itemEntry,
   itemsOf,
   modelItems,
-  modelMessage,
   settings,
   shownItem,
   storedItem,
@@ -723,13 +723,13 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const deferred: LogEntry = {
           kind: 'model',
           turnId: t(3),
-          item: modelMessage('deferred'),
+          item: asked('deferred'),
           deferred: true,
         };
         const compacted: LogEntry = {
           kind: 'compacted',
           turnId: t(3),
-          items: [modelMessage('in short'), modelMessage('x'.repeat(20_000))],
+          items: [asked('in short'), asked('x'.repeat(20_000))],
         };
         await writer.append([
           turnStarted(t(3)),
@@ -765,7 +765,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('an imported history is stored with the thread', async () => {
         await store.createThread(threadRecord(1), [
-          { kind: 'model', turnId: null, item: modelMessage('context') },
+          { kind: 'model', turnId: null, item: asked('context') },
           ...turnEntries(t(1)),
         ]);
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);

@@ -49,3 +49,17 @@ export const PLAN_MODE = {
     settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null },
   },
 };
+
+/** The method with which a server of MCP asks, and heddle about its tools. */
+export const ELICITATION = 'mcpServer/elicitation/request';
+
+/** How many elicitations a client was shown. */
+export function elicitationCount({ client }: { client: TestClient }): number {
+  return client.messages.filter(({ method, id }) => method === ELICITATION && id !== undefined)
+    .length;
+}
+
+/** For how long the answer to an elicitation may hold, as it offers. */
+export function persistOffered({ params }: { params: object }): string[] | undefined {
+  return (params as { _meta: { persist?: string[] } })._meta.persist;
+}

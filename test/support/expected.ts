@@ -172,3 +172,12 @@ export function brief(items: readonly UntimedItem[]): string[] {
     return `user: ${item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join('|')}`;
   });
 }
+
+/** The error of a request that needs the experimental API: a method, or a field of its params. */
+export function needsExperimentalApi(what: string) {
+  return {
+    code: -32600,
+    message: `${what} requires experimentalApi capability`,
+    data: { code: 'experimental_api_required' },
+  };
+}

@@ -242,3 +242,30 @@ function isContext(item: ResponseItem): boolean {
     /^(<environment_context>|<project_skills>|# AGENTS\.md instructions)/.test(text)
   );
 }
+
+/** A text that counts as so many tokens. */
+export function textOfTokens(tokens: number): string {
+  return 'abc '.repeat(tokens);
+}
+
+/** The error of a provider that was reached and refused, or of one that was not (null). */
+export function httpFailed(httpStatusCode: number | null): {
+  httpConnectionFailed: { httpStatusCode: number | null };
+} {
+  return { httpConnectionFailed: { httpStatusCode } };
+}
+
+/** The items that a response completed. */
+export function completedItems(events: readonly ModelEvent[]): ResponseItem[] {
+  return events.filter((event) => event.type === 'itemCompleted').map(({ item }) => item);
+}
+
+/** A call that runs a command without the start files of the user's shell. */
+export function commandCall(cmd: string, callId = 'call_1'): ModelEvent[] {
+  return functionCall('exec_command', { cmd, login: false }, { callId });
+}
+
+/** A whole response with one message. */
+export function saying(text: string): Step[] {
+  return response(message(text));
+}

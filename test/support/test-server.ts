@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { TurnPartKind } from '../../src/agent/turn/turn-part-kind.ts';
@@ -229,4 +229,14 @@ function once(action: () => Promise<void>): () => Promise<void> {
     done ??= action();
     return done;
   };
+}
+
+/** The user's config.toml as it is now. */
+export function configTextOf({ home }: Pick<TestServer, 'home'>): string {
+  return readFileSync(join(home, 'config.toml'), 'utf8');
+}
+
+/** A config.toml whose provider is never reached, with further keys. */
+export function configWithKeys(keys: string): string {
+  return `model = "m"\nmodel_provider = "test"\n${keys}\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n`;
 }

@@ -1,6 +1,7 @@
 import type { Thread, ThreadStartParams, Turn } from '../../src/protocol/generated/types.ts';
 import { turnOf } from './expected.ts';
-import { message, response } from './test-model.ts';
+import type { TestClient } from './test-client.ts';
+import { message, response, type ScriptedResponse, TestModel } from './test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from './test-server.ts';
 
 /**
@@ -56,4 +57,20 @@ async function withTurns(count: number, options: TestServerOptions) {
   const server = await startServer(options);
   const { thread, turns } = await threadWith(server, EXCHANGES.slice(0, count));
   return { ...server, threadId: thread.id, turns, turnIds: turns.map(({ id }) => id) };
+}
+
+/** A server with a thread without turns, whose model gives these responses. */
+export async function threadAnswering(
+  responses: readonly ScriptedResponse[],
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  return withThread({ model: new TestModel(...responses), ...options });
+}
+
+/** The turns of a thread, as `thread/read` returns them. */
+export async function readTurns(
+  client: Pick<TestClient, 'request'>,
+  threadId: string,
+): Promise<Turn[]> {
+  return (await client.request('thread/read', { threadId, includeTurns: true })).thread.turns;
 }

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
 import {
@@ -87,5 +88,32 @@ export async function says(server: TestServer, text: string): Promise<void> {
     server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
   await server.client.waitFor('item/commandExecution/outputDelta', () =>
     heard().join('').includes(text),
+  );
+}
+
+/** How long a command runs before its call returns with a session. */
+export const YIELD_MS = 250;
+
+/**
+ * Runs a turn to its completion. Each time that the commands have printed the next of the texts,
+ * the call that waits for them returns.
+ */
+export async function turnYielding(server: TestServer, yieldAfter: string[]): Promise<void> {
+  const turn = server.client.turn(THREAD, 'go');
+  for (const text of yieldAfter) {
+    await says(server, text);
+    await server.clock.timerOf(YIELD_MS);
+    server.clock.advance(YIELD_MS);
+  }
+  expect(await turn).toMatchObject({ status: 'completed' });
+}
+
+/** The outputs of the calls in the last model request, without what precedes a command's own. */
+export function modelOutputs({ model }: TestServer): string[] {
+  const { input } = model.request(model.requests.length);
+  return input.flatMap((item) =>
+    item.type.endsWith('_output') && 'output' in item
+      ? [String(item.output).replace(/^[\s\S]*?Output:\n/, '')]
+      : [],
   );
 }

@@ -4,6 +4,7 @@ import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';
 import { TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
+import { modelOutput } from './command-server.ts';
 
 const METHOD = 'item/tool/requestUserInput';
 
@@ -21,12 +22,6 @@ async function asking(
     ...overrides,
   });
   return { ...server, turnId: turn.id };
-}
-
-/** The output of the call for the model. */
-function callOutput({ model }: TestServer): string {
-  const output = model.request(2).input.find((item) => item.type === 'function_call_output');
-  return output?.type === 'function_call_output' ? String(output.output) : '';
 }
 
 test('in plan mode the user is asked, the thread is shown as waiting, and the model reads the answers', async () => {
@@ -63,7 +58,7 @@ test('in plan mode the user is asked, the thread is shown as waiting, and the mo
   ]);
   answer(client, asked, { answers: { q: { answers: ['A', 'or B'] }, other: { answers: ['x'] } } });
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
-  expect(JSON.parse(callOutput(server))).toEqual({ answers: { q: { answers: ['A', 'or B'] } } });
+  expect(JSON.parse(modelOutput(server))).toEqual({ answers: { q: { answers: ['A', 'or B'] } } });
   expect(
     client
       .notifications('thread/status/changed')
@@ -92,7 +87,7 @@ test.each([
   server.client.send(JSON.stringify({ id, ...reply }));
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
   const noted = note === null ? {} : { note: expect.stringMatching(note) };
-  expect(JSON.parse(callOutput(server))).toEqual({ answers: {}, ...noted });
+  expect(JSON.parse(modelOutput(server))).toEqual({ answers: {}, ...noted });
 });
 
 const [ONE] = QUESTIONS.questions;
@@ -159,6 +154,6 @@ test.each<[string, object, object, RegExp]>([
 ])('%s nobody is asked: the model is told what is wrong', async (_, args, overrides, problem) => {
   const server = await asking(args, overrides);
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
-  expect(callOutput(server)).toMatch(problem);
+  expect(modelOutput(server)).toMatch(problem);
   expect(server.client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });

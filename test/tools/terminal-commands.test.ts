@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
 import { functionCall, response, type ScriptedResponse } from '../support/test-model.ts';
-import type { TestServer } from '../support/test-server.ts';
 import {
   commandServer,
   completed,
@@ -10,25 +9,14 @@ import {
   runs,
   says,
   THREAD,
+  turnYielding,
   writes,
+  YIELD_MS,
 } from './command-server.ts';
-
-const WAIT_MS = 250;
 
 /** A command in a terminal that soon continues in the background. */
 function inTerminal(cmd: string): ScriptedResponse {
-  return runs(cmd, { tty: true, login: false, yield_time_ms: WAIT_MS });
-}
-
-/** A turn of calls that each stop waiting when their command has printed this. */
-async function turnOf(server: TestServer, yieldAfter: string[]): Promise<void> {
-  const turn = server.client.turn(THREAD, 'go');
-  for (const text of yieldAfter) {
-    await says(server, text);
-    await server.clock.timerOf(WAIT_MS);
-    server.clock.advance(WAIT_MS);
-  }
-  expect(await turn).toMatchObject({ status: 'completed' });
+  return runs(cmd, { tty: true, login: false, yield_time_ms: YIELD_MS });
 }
 
 describe('a command in a terminal', () => {
@@ -37,11 +25,11 @@ describe('a command in a terminal', () => {
       'stty -echo; printf "name? "; read name; printf "hello %s, age? " "$name"; read age; echo "so $age"';
     const server = await commandServer([
       inTerminal(program),
-      writes('Ada\n', { yield_time_ms: WAIT_MS }),
-      writes('36\n', { yield_time_ms: WAIT_MS }, 'call_3'),
+      writes('Ada\n', { yield_time_ms: YIELD_MS }),
+      writes('36\n', { yield_time_ms: YIELD_MS }, 'call_3'),
       done,
     ]);
-    await turnOf(server, ['name? ', 'hello Ada, age? ']);
+    await turnYielding(server, ['name? ', 'hello Ada, age? ']);
     expect(completed(server)).toMatchObject([
       {
         id: 'call_1',
@@ -71,7 +59,7 @@ describe('a command in a terminal', () => {
       writes('\u0003'),
       done,
     ]);
-    await turnOf(server, ['up']);
+    await turnYielding(server, ['up']);
     expect(completed(server)).toMatchObject([
       { status: 'failed', exitCode: 7, aggregatedOutput: 'up\r\n^Ccaught\r\n' },
     ]);
@@ -83,7 +71,7 @@ describe('a command in a terminal', () => {
       writes('last\n\u0004'),
       done,
     ]);
-    await turnOf(server, ['up']);
+    await turnYielding(server, ['up']);
     expect(completed(server)).toMatchObject([
       { status: 'completed', exitCode: 0, aggregatedOutput: 'up\r\nlast\r\nlast\r\nover\r\n' },
     ]);
@@ -93,11 +81,11 @@ describe('a command in a terminal', () => {
     const server = await commandServer([
       inTerminal('echo up; read x; exit 3'),
       done,
-      writes('late\n', { yield_time_ms: WAIT_MS }),
-      writes('later\n', { yield_time_ms: WAIT_MS }, 'call_3'),
+      writes('late\n', { yield_time_ms: YIELD_MS }),
+      writes('later\n', { yield_time_ms: YIELD_MS }, 'call_3'),
       done,
     ]);
-    await turnOf(server, ['up']);
+    await turnYielding(server, ['up']);
     const [{ processId = null } = {}] = server.client
       .notifications('item/started')
       .flatMap(({ item }) => (item.type === 'commandExecution' ? [item] : []));
@@ -122,7 +110,7 @@ test('64 commands of a thread can run in the background; a 65th is refused with 
   const calls = Array.from({ length: 65 }, (_, index) =>
     functionCall(
       'exec_command',
-      { cmd: `echo up${index}; exec sleep 1000`, login: false, yield_time_ms: WAIT_MS },
+      { cmd: `echo up${index}; exec sleep 1000`, login: false, yield_time_ms: YIELD_MS },
       { callId: `call_${index}` },
     ),
   );
@@ -133,7 +121,7 @@ test('64 commands of a thread can run in the background; a 65th is refused with 
   ]);
   const turn = server.client.turn(THREAD, 'go');
   for (let index = 0; index < 64; index++) await says(server, `up${index}\n`);
-  await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(3);
+  await expect.poll(() => server.clock.advance(YIELD_MS) ?? server.model.requests.length).toBe(3);
   await turn;
   expect(modelOutput(server, 'call_64')).toMatch(
     /^This command was not run: 64 commands of this thread are running, .* sessions (\d+, ){63}\d+\.$/,

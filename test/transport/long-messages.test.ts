@@ -3,6 +3,7 @@ import { JsonWriter } from '../../src/transport/json-writer.ts';
 import { LongMessage } from '../../src/transport/outgoing-message.ts';
 import { RequestIds } from '../../src/transport/request-ids.ts';
 import type { Transport } from '../../src/transport/transport.ts';
+import { nextRound } from '../support/settled.ts';
 import { text } from '../support/test-client.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -97,16 +98,14 @@ function longMessages(...texts: string[]) {
   return { messages, made };
 }
 
-const round = () => new Promise((resolve) => setImmediate(resolve));
-
 test('the text of a long message is made when everything before it has been taken', async () => {
   const { transport, written, take } = slowTransport();
   const { messages, made } = longMessages('first', 'second');
   const writer = new JsonWriter(transport, { ids: new RequestIds(), tap: null });
   for (const message of ['a', ...messages, 'b', 'c']) writer.send(message);
   for (const expected of [['a', 'first'], ['second'], ['b c']]) {
-    await round();
-    await round();
+    await nextRound();
+    await nextRound();
     expect([written.splice(0), made.splice(0)]).toEqual([
       expected,
       expected.filter((text) => text.length > 3),
@@ -120,7 +119,7 @@ test('a client that goes while a long message is written leaves nothing to wait 
   const { messages, made } = longMessages('first', 'second');
   const writer = new JsonWriter(transport, { ids: new RequestIds(), tap: null });
   for (const message of messages) writer.send(message);
-  await round();
+  await nextRound();
   const flushed = writer.flushed();
   fail(new Error('broken pipe'));
   await flushed;
@@ -135,9 +134,9 @@ test('connections that write a long message at the same time share its text, and
   );
   const send = async () => {
     for (const writer of writers) writer.send(messages[0] ?? '');
-    await round();
+    await nextRound();
     for (const { take } of [one, other]) take();
-    await round();
+    await nextRound();
   };
   await send();
   expect(made).toEqual(['text']);

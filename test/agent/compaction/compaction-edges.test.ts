@@ -20,14 +20,12 @@ import {
   type ScriptedResponse,
   type Step,
   said,
+  textOfTokens,
   USAGE,
 } from '../../support/test-model.ts';
-import { startServer, type TestServer } from '../../support/test-server.ts';
+import { configWithKeys, startServer, type TestServer } from '../../support/test-server.ts';
 
 const threadId = idOf(1);
-const config = (keys: string) =>
-  `model = "m"\nmodel_provider = "test"\n${keys}\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n`;
-const words = (tokens: number) => 'abc '.repeat(tokens);
 const tooLong = [failed('too long', 'contextWindowExceeded')];
 const counted = (parts: Parameters<typeof response>[0], inputTokens: number): ScriptedResponse => [
   ...parts,
@@ -86,7 +84,7 @@ test('a prompt that two requests use is not dropped before both have ended', asy
 });
 
 test('a provider that tells no usage: the thread is compacted all the same, again and again', async () => {
-  const server = await startServer({ config: config('model_context_window = 20000') });
+  const server = await startServer({ config: configWithKeys('model_context_window = 20000') });
   await server.client.request('thread/start', {});
   const silent = (text: string): Step[] => [
     { type: 'started' },
@@ -96,7 +94,7 @@ test('a provider that tells no usage: the thread is compacted all the same, agai
   for (let turn = 1; turn <= 16; turn++) {
     server.model.clear();
     const answer: ScriptedResponse = (request) =>
-      silent(isForSummary(request) ? 'SUMMARY' : words(4_000));
+      silent(isForSummary(request) ? 'SUMMARY' : textOfTokens(4_000));
     server.model.push(answer, answer);
     expect(await server.client.turn(threadId, `question ${turn}`)).toMatchObject(answered);
     expect(JSON.stringify(server.model.requests.at(-1)?.input).length / 4).toBeLessThan(24_000);
@@ -112,7 +110,7 @@ test('a compaction that the store refuses changes nothing: the next turn compact
   };
   const wrapStore = (store: ThreadStore) => gatedStore(store, full);
   const server = await startServer({
-    config: config('model_auto_compact_token_limit = 10000'),
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
     wrapStore,
   });
   const { client, model } = server;
@@ -130,7 +128,7 @@ test('a compaction that the store refuses changes nothing: the next turn compact
 });
 
 test('an interrupt while the history is read begins no compaction after the end of the turn', async () => {
-  const first = await startServer({ config: config('model_context_window = 20000') });
+  const first = await startServer({ config: configWithKeys('model_context_window = 20000') });
   await first.client.request('thread/start', {});
   first.model.push(counted(message('first'), 19_000));
   await first.client.turn(threadId, 'one');
@@ -169,9 +167,12 @@ test('an interrupt while the history is read begins no compaction after the end 
 });
 
 test('after a restart, each transcript is shorter than the one before and than the prompt that was refused', async () => {
-  const first = await startServer({ config: config('') });
+  const first = await startServer({ config: configWithKeys('') });
   await first.client.request('thread/start', {});
-  first.model.push(...Array.from({ length: 8 }, () => response(message(words(2_000)))), tooLong);
+  first.model.push(
+    ...Array.from({ length: 8 }, () => response(message(textOfTokens(2_000)))),
+    tooLong,
+  );
   for (let turn = 1; turn <= 9; turn++) await first.client.turn(threadId, `question ${turn}`);
   const server = await first.restart();
   await server.client.request('thread/resume', { threadId });
@@ -187,7 +188,9 @@ test('after a restart, each transcript is shorter than the one before and than t
 });
 
 test('a provider that refuses the items of a conversation gets it as text', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
+  });
   const { client, model } = server;
   await client.request('thread/start', {});
   model.push(
@@ -204,7 +207,9 @@ test('a provider that refuses the items of a conversation gets it as text', asyn
 });
 
 test('the request of a summary does not count as the length of the thread', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
+  });
   const { client, model } = server;
   await client.request('thread/start', {});
   model.push(counted(message('first'), 12_000), response(message(' ')), response(message(' ')), [
@@ -217,7 +222,9 @@ test('the request of a summary does not count as the length of the thread', asyn
 });
 
 test('a compaction that does not help is told once, and not tried before each request', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 1000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 1000'),
+  });
   const { client, model } = server;
   await client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
   let calls = 0;
@@ -244,7 +251,7 @@ test('a compaction that does not help is told once, and not tried before each re
 test.each([500, 3_000])(
   'a turn ends if compactions never make room for outputs of %i words in a short window',
   async (count) => {
-    const server = await startServer({ config: config('model_context_window = 5000') });
+    const server = await startServer({ config: configWithKeys('model_context_window = 5000') });
     const { client, model } = server;
     await client.request('thread/start', {
       sandbox: 'danger-full-access',
@@ -288,7 +295,9 @@ test('items that a client injects after a review that was too long do not compac
 });
 
 test('a change of the context in the turn that compacts is told once', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
+  });
   const { client, model } = server;
   await client.request('thread/start', {});
   model.push(
@@ -345,7 +354,9 @@ test('input that was too large to be sent says nothing about the room of a model
 });
 
 test('a model that calls a tool in place of a summary is asked again, without tools; where room is short, it has none from the start', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
+  });
   const { client, model } = server;
   await client.request('thread/start', {});
   const call = functionCall('exec_command', { cmd: 'true' });
@@ -359,7 +370,7 @@ test('a model that calls a tool in place of a summary is asked again, without to
   expect(await client.turn(threadId, 'two')).toMatchObject(answered);
   expect(kinds(server)).toBe('TSST');
   expect(model.requests.map(({ tools }) => tools.length > 0)).toEqual([true, true, false, true]);
-  const small = await startServer({ config: config('model_context_window = 20000') });
+  const small = await startServer({ config: configWithKeys('model_context_window = 20000') });
   await small.client.request('thread/start', {});
   small.model.push(
     counted(message('first'), 19_000),

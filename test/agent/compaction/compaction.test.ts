@@ -12,17 +12,17 @@ import {
   message,
   response,
   type ScriptedResponse,
+  textOfTokens,
   USAGE,
 } from '../../support/test-model.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
+import {
+  configWithKeys,
+  startServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../support/test-server.ts';
 
 const threadId = idOf(1);
-const words = (tokens: number) => 'abc '.repeat(tokens);
-
-/** A configuration with further keys. */
-const config = (keys: string) =>
-  `model = "m"\nmodel_provider = "test"\n${keys}\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n`;
-
 /** A response that the provider counts as so many tokens. */
 const counted = (words: string, inputTokens: number): ScriptedResponse => [
   ...message(words),
@@ -315,7 +315,7 @@ test('an interrupt ends a compaction, and the thread stays as it was', async () 
 /** A thread whose next request is over the limit. */
 async function overLimit(options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startServer({
-    config: config('model_auto_compact_token_limit = 10000'),
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
     ...options,
   });
   await server.client.request('thread/start', {
@@ -348,7 +348,9 @@ test('over model_auto_compact_token_limit, the thread is compacted before the ne
 });
 
 test('a turn is compacted between its requests too, and the model goes on from the summary', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
+  });
   await server.client.request('thread/start', {
     sandbox: 'danger-full-access',
     approvalPolicy: 'never',
@@ -370,7 +372,9 @@ test('a turn is compacted between its requests too, and the model goes on from t
 
 test('compact_prompt replaces the prompt for summaries', async () => {
   const server = await overLimit({
-    config: config('model_auto_compact_token_limit = 10000\ncompact_prompt = "in short, please"'),
+    config: configWithKeys(
+      'model_auto_compact_token_limit = 10000\ncompact_prompt = "in short, please"',
+    ),
   });
   server.model.push(response(message('SUMMARY')), response(message('second')));
   await server.client.turn(threadId, 'two');
@@ -429,9 +433,11 @@ test('while the provider answers nothing at all, nothing is cut, also if the pro
 });
 
 test('what is cut is bounded: long parts of the conversation are left out, the newest stay', async () => {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const server = await startServer({
+    config: configWithKeys('model_auto_compact_token_limit = 10000'),
+  });
   await server.client.request('thread/start', {});
-  const long = (name: string) => response(message(`${name} ${words(2_000)} END`));
+  const long = (name: string) => response(message(`${name} ${textOfTokens(2_000)} END`));
   server.model.push(long('A'), long('B'), long('C'), long('D'), [
     failed('too long', 'contextWindowExceeded'),
   ]);
@@ -537,11 +543,11 @@ test('a summary that is refused as too long is asked for with less of the conver
 });
 
 test('input that alone exceeds the window fails its own turn only: it does not end the thread', async () => {
-  const server = await startServer({ config: config('model_context_window = 20000') });
+  const server = await startServer({ config: configWithKeys('model_context_window = 20000') });
   await server.client.request('thread/start', {});
   server.model.push(response(message('first')));
   await server.client.turn(threadId, 'one');
-  expect(await server.client.turn(threadId, words(21_000))).toMatchObject({
+  expect(await server.client.turn(threadId, textOfTokens(21_000))).toMatchObject({
     error: { codexErrorInfo: 'contextWindowExceeded' },
   });
   server.model.push(response(message('SUMMARY')), response(message('second')));
@@ -575,7 +581,10 @@ test('a model that says nothing gets five minutes, and then the turn goes on wit
 
 test('a very long summary is cut in its middle', async () => {
   const server = await overLimit();
-  server.model.push(response(message(`BEGIN ${words(50_000)} END`)), response(message('second')));
+  server.model.push(
+    response(message(`BEGIN ${textOfTokens(50_000)} END`)),
+    response(message('second')),
+  );
   expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
   const item = conversation(lastRequest(server))[1] as Extract<ResponseItem, { type: 'message' }>;
   expect(JSON.stringify(item).length).toBeLessThan(12_000);

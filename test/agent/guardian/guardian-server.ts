@@ -109,3 +109,19 @@ export function toldOf({ own }: GuardedModel, callId = 'call_1'): string {
     );
   return item !== undefined && 'output' in item ? String(item.output) : '';
 }
+
+/** A line of the history that the guardian reads. */
+export interface ShownLine {
+  from: string;
+  text: string;
+  askedByAgent?: string;
+}
+
+/** The history in a request to the guardian. */
+export function shownLines(request: ModelRequest | undefined): ShownLine[] {
+  const [history] = request?.input ?? [];
+  const part = history?.type === 'message' ? history.content[1] : undefined;
+  return part !== undefined && 'text' in part
+    ? part.text.split('\n').map((line) => JSON.parse(line) as ShownLine)
+    : [];
+}

@@ -1,19 +1,25 @@
 import { expect, test } from 'vitest';
 import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
-import { completed, runs, says, THREAD, writes } from '../../tools/command-server.ts';
+import {
+  completed,
+  runs,
+  says,
+  THREAD,
+  turnYielding,
+  writes,
+  YIELD_MS,
+} from '../../tools/command-server.ts';
 import {
   ALLOW,
   assesses,
   DENY,
   GUARDED_CONFIG,
-  type Guarded,
   guarded,
   reviewsCompleted,
   toldOf,
 } from './guardian-server.ts';
 
-const WAIT_MS = 250;
 const ends = response(message('done'));
 /** Prints what it reads until it reads `end`. */
 const echoes = runs(
@@ -21,28 +27,17 @@ const echoes = runs(
   {
     tty: true,
     login: false,
-    yield_time_ms: WAIT_MS,
+    yield_time_ms: YIELD_MS,
   },
 );
-const write = (chars: string, callId: string) => writes(chars, { yield_time_ms: WAIT_MS }, callId);
-
-/** A turn in which the command prints these texts, and its calls stop waiting after each. */
-async function turnOf(server: Guarded, yieldAfter: string[]): Promise<void> {
-  const turn = server.client.turn(THREAD, 'go');
-  for (const text of yieldAfter) {
-    await says(server, text);
-    await server.clock.timerOf(WAIT_MS);
-    server.clock.advance(WAIT_MS);
-  }
-  expect(await turn).toMatchObject({ status: 'completed' });
-}
+const write = (chars: string, callId: string) => writes(chars, { yield_time_ms: YIELD_MS }, callId);
 
 test('input for a command that needed approval is reviewed, and the reviews are kept with the item of the command', async () => {
   const server = await guarded({
     turns: [echoes, write('one\n', 'c2'), write('two\n', 'c3'), write('\u0003', 'c4'), ends],
     reviews: [assesses(ALLOW), assesses(ALLOW), assesses(DENY)],
   });
-  await turnOf(server, ['up', 'got one']);
+  await turnYielding(server, ['up', 'got one']);
   expect(
     reviewsCompleted(server).map(({ targetItemId, review, action }) => [
       targetItemId,
@@ -84,7 +79,7 @@ test.each([
     { turns: [echoes, write('end\n', 'c2'), ends], reviews: [assesses(DENY)] },
     { config },
   );
-  await turnOf(server, ['up']);
+  await turnYielding(server, ['up']);
   expect(server.model.reviews).toEqual([]);
   expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
 });
@@ -99,8 +94,8 @@ test.each(['accept', 'decline'] as const)(
     });
     const turn = server.client.turn(THREAD, 'go');
     await says(server, 'up');
-    await server.clock.timerOf(WAIT_MS);
-    server.clock.advance(WAIT_MS);
+    await server.clock.timerOf(YIELD_MS);
+    server.clock.advance(YIELD_MS);
     const asked = await question(server.client, 'item/commandExecution/requestApproval');
     expect(asked.params).toMatchObject({
       kind: 'writeStdin',
@@ -113,8 +108,8 @@ test.each(['accept', 'decline'] as const)(
     answer(server.client, asked, { decision });
     if (decision === 'accept') {
       await says(server, `got rm ${key}`);
-      await server.clock.timerOf(WAIT_MS);
-      server.clock.advance(WAIT_MS);
+      await server.clock.timerOf(YIELD_MS);
+      server.clock.advance(YIELD_MS);
     }
     await turn;
     expect(completed(server)[0]?.aggregatedOutput?.includes(key)).toBe(decision === 'accept');

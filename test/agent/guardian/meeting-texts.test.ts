@@ -1,19 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ModelRequest } from '../../../src/model/model.ts';
 import {
   rolloutId,
   response as rolloutResponse,
   text as rolloutText,
   turn as rolloutTurn,
   sessionMeta,
-  userItem,
 } from '../../rollout/rollout-text.ts';
 import { answer, question } from '../../support/asking.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { text } from '../../support/test-client.ts';
 import {
+  asked,
   functionCall,
   message,
   response,
@@ -29,6 +28,7 @@ import {
   type Guarded,
   guarded,
   runsAs,
+  shownLines,
 } from './guardian-server.ts';
 
 const ends = response(message('done'));
@@ -329,7 +329,7 @@ const MEETINGS: Record<string, Meeting> = {
     from: 'context',
     before: (server) => {
       const other = [
-        rolloutResponse(2, userItem(FORGED)),
+        rolloutResponse(2, asked(FORGED)),
         ...rolloutTurn(3, rolloutId(12), ['typed before', 'done']),
       ];
       const path = join(server.folder, 'r.jsonl');
@@ -380,17 +380,6 @@ const MEETINGS: Record<string, Meeting> = {
   },
 };
 
-/** The entries of the transcript in a review request. */
-function linesOf(
-  request: ModelRequest | undefined,
-): { from: string; text: string; askedByAgent?: string }[] {
-  const [history] = request?.input ?? [];
-  const part = history?.type === 'message' ? history.content[1] : undefined;
-  return part !== undefined && 'text' in part
-    ? part.text.split('\n').map((line) => JSON.parse(line))
-    : [];
-}
-
 test.each(Object.entries(MEETINGS))(
   'only what the user typed is the user’s, beside %s',
   async (_, meeting) => {
@@ -404,7 +393,7 @@ test.each(Object.entries(MEETINGS))(
     } = meeting;
     const server = await guarded({ turns, reviews: [assesses(ALLOW)] }, options);
     await turn(server, await before?.(server));
-    const lines = linesOf(server.model.reviews.at(-1));
+    const lines = shownLines(server.model.reviews.at(-1));
     expect(
       lines
         .filter((line) => line.from === 'user' || line.from === 'approval')

@@ -6,6 +6,7 @@ import { HOOK_EVENTS, hookEvent } from '../../../src/config/hooks/hook-events.ts
 import { failedHook } from '../../../src/hooks/hook-result.ts';
 import { failedCheck } from '../../../src/hooks/read-output.ts';
 import type { TurnError } from '../../../src/protocol/generated/types.ts';
+import { placeholder } from '../../hooks/placeholder.ts';
 import { answer, question } from '../../support/asking.ts';
 import { text } from '../../support/test-client.ts';
 import {
@@ -14,12 +15,10 @@ import {
   messageBegun,
   response,
   type ScriptedResponse,
+  saying,
 } from '../../support/test-model.ts';
 import { done, FREE_CONFIG, modelOutput, runs } from '../../tools/command-server.ts';
 import { answerMcpCalls, ended, hookServer, THREAD } from './hook-server.ts';
-
-/** Stands for a field of the event. */
-const field = (path: string) => `$\{${path}}`;
 
 const answers = (ok: boolean, reason: string | null) =>
   response(message(JSON.stringify({ ok, reason })));
@@ -94,27 +93,26 @@ describe('a prompt', () => {
 const fails = (message: string, codexErrorInfo: TurnError['codexErrorInfo']): ScriptedResponse => [
   { type: 'failed', error: { message, codexErrorInfo, additionalDetails: null } },
 ];
-const says = (answer: string) => response(message(answer));
 const hangs = async function* () {
   await new Promise(() => {});
 };
 
 describe('a check by a model that fails counts as no', () => {
   const FAILURES: Record<string, ScriptedResponse> = {
-    'a text': says('I think so.'),
-    'a text around the answer': says('Sure: {"ok": true, "reason": null}'),
-    'a text behind the answer': says('{"ok": true, "reason": null} Have fun.'),
-    'a code block': says('```json\n{"ok": true, "reason": null}\n```'),
-    'a string': says('{"ok": "true", "reason": null}'),
-    'the string false': says('{"ok": "false", "reason": null}'),
-    'a number': says('{"ok": 1}'),
-    'no decision': says('{"reason": "fine"}'),
-    'two decisions': says('{"ok": false, "ok": true}'),
-    'two decisions, one with an escape': says('{"ok": false, "\\u006fk": true}'),
-    'a further key': says('{"ok": true, "reason": null, "but": "no"}'),
-    'two answers': says('{"ok": false}{"ok": true}'),
-    'a list': says('[{"ok": true}]'),
-    'an empty text': says(''),
+    'a text': saying('I think so.'),
+    'a text around the answer': saying('Sure: {"ok": true, "reason": null}'),
+    'a text behind the answer': saying('{"ok": true, "reason": null} Have fun.'),
+    'a code block': saying('```json\n{"ok": true, "reason": null}\n```'),
+    'a string': saying('{"ok": "true", "reason": null}'),
+    'the string false': saying('{"ok": "false", "reason": null}'),
+    'a number': saying('{"ok": 1}'),
+    'no decision': saying('{"reason": "fine"}'),
+    'two decisions': saying('{"ok": false, "ok": true}'),
+    'two decisions, one with an escape': saying('{"ok": false, "\\u006fk": true}'),
+    'a further key': saying('{"ok": true, "reason": null, "but": "no"}'),
+    'two answers': saying('{"ok": false}{"ok": true}'),
+    'a list': saying('[{"ok": true}]'),
+    'an empty text': saying(''),
     'an empty answer': response(),
     'an answer without an end': messageBegun('{"ok": true}'),
     'a stream without events': [],
@@ -180,10 +178,10 @@ describe('a check by a model that fails counts as no', () => {
     },
   };
   const ANSWERS: Record<string, ScriptedResponse> = {
-    'the string true': says('{"ok": "true", "reason": null}'),
-    'half of a character': says('{"ok": true, "reason": "\\ud800"}'),
-    'too long': says(JSON.stringify({ ok: true, reason: 'x'.repeat(200_000) })),
-    'nested too deep': says('['.repeat(50_000)),
+    'the string true': saying('{"ok": "true", "reason": null}'),
+    'half of a character': saying('{"ok": true, "reason": "\\ud800"}'),
+    'too long': saying(JSON.stringify({ ok: true, reason: 'x'.repeat(200_000) })),
+    'nested too deep': saying('['.repeat(50_000)),
     'a call beside the answer': response(
       message('{"ok": true, "reason": null}'),
       functionCall('exec_command', { cmd: 'touch made' }),
@@ -284,7 +282,7 @@ describe('a tool of an MCP server', () => {
     type: 'mcp_tool',
     server: 'checks',
     tool: 'look',
-    input: { command: field('tool_input.command'), all: [field('tool_name')] },
+    input: { command: placeholder('tool_input.command'), all: [placeholder('tool_name')] },
   };
 
   test('gets its input with the fields of the event, and its text decides', async () => {

@@ -2,13 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
-import { functionCall, message, response } from '../../support/test-model.ts';
+import { functionCall, response, saying } from '../../support/test-model.ts';
 import { done, runs } from '../../tools/command-server.ts';
 import { ended, hookServer, keeps, kept, modelInput, prints, THREAD } from './hook-server.ts';
 
 const context = (additionalContext: string) => ({ hookSpecificOutput: { additionalContext } });
-const says = (words: string) => response(message(words));
-
 describe('SessionStart', () => {
   test('runs once before the first input, and its context comes before that', async () => {
     const server = await hookServer(
@@ -138,7 +136,7 @@ describe('UserPromptSubmit', () => {
     const gate = new Gate();
     const command = `grep -q secret && ${prints({ decision: 'block', reason: 'no', ...context('of the hook') })}; exit 0`;
     const server = await hookServer({ UserPromptSubmit: [{ command }] }, [
-      [...says('never shown').slice(0, 2), gate],
+      [...saying('never shown').slice(0, 2), gate],
       done,
     ]);
     const { turn } = await server.client.request('turn/start', {
@@ -159,7 +157,7 @@ describe('UserPromptSubmit', () => {
     const gate = new Gate();
     const command = 'grep -q secret && exit 2; exit 0';
     const server = await hookServer({ UserPromptSubmit: [{ command }] }, [
-      [...says('never shown').slice(0, 2), gate],
+      [...saying('never shown').slice(0, 2), gate],
       done,
     ]);
     const { turn } = await server.client.request('turn/start', {
@@ -197,7 +195,7 @@ describe('UserPromptSubmit', () => {
 describe('Stop', () => {
   test('goes on with the turn: clients see a hookPrompt, and the model reads the reason', async () => {
     const command = `cat > ../input; grep -q '"stop_hook_active":true' ../input || { echo "run the tests" >&2; exit 2; }`;
-    const server = await hookServer({ Stop: [{ command }] }, [says('one'), says('two')]);
+    const server = await hookServer({ Stop: [{ command }] }, [saying('one'), saying('two')]);
     const turn = await server.client.turn(THREAD, 'go');
     expect(turn).toMatchObject({
       status: 'completed',
@@ -322,7 +320,7 @@ describe('compaction', () => {
       PostCompact: [{ matcher: 'manual', command: keeps('input') }],
       SessionStart: [{ matcher: 'compact', command: keeps('input', 'after it') }],
     };
-    const server = await hookServer(hooks, [done, says('the summary'), done]);
+    const server = await hookServer(hooks, [done, saying('the summary'), done]);
     await server.client.turn(THREAD, 'one');
     await server.client.request('thread/compact/start', { threadId: THREAD });
     await server.client.waitFor('thread/compacted');
@@ -407,10 +405,10 @@ test('SubagentStart and SubagentStop take the place of SessionStart and Stop for
   // The thread and its agent ask side by side.
   const answer = ({ input }: ModelRequest) => {
     const read = JSON.stringify(input);
-    if (read.includes('spawn_agent')) return says('done');
+    if (read.includes('spawn_agent')) return saying('done');
     if (!read.includes('"look"')) return response(functionCall('spawn_agent', { message: 'look' }));
     return read.includes('blocked this call')
-      ? says('agent done')
+      ? saying('agent done')
       : response(functionCall('exec_command', { cmd: 'true' }, { callId: 'call_2' }));
   };
   server.model.push(answer, answer, answer, answer);

@@ -11,9 +11,15 @@ import {
   textOf,
   withServers,
 } from '../../mcp/mcp-thread.ts';
-import { answer, question } from '../../support/asking.ts';
+import {
+  answer,
+  ELICITATION,
+  elicitationCount,
+  persistOffered,
+  question,
+} from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
-import type { TestServer } from '../../support/test-server.ts';
+import { configTextOf } from '../../support/test-server.ts';
 import {
   ALLOW,
   assesses,
@@ -22,17 +28,12 @@ import {
   reviewsCompleted,
 } from '../guardian/guardian-server.ts';
 
-const ASK = 'mcpServer/elicitation/request';
 const ACCEPT = { action: 'accept', content: {}, _meta: null };
-
-/** The count of questions that the client was asked. */
-const questionCount = ({ client }: TestServer) =>
-  client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
 
 test('a tool without readOnlyHint needs approval, as an elicitation', async () => {
   const server = await mcpThread([mcpCall('write', { path: 'a' })]);
   const turn = runTurn(server);
-  const request = await question(server.client, ASK);
+  const request = await question(server.client, ELICITATION);
   expect(request.params).toEqual({
     threadId: server.threadId,
     turnId: expect.any(String) as string,
@@ -64,7 +65,11 @@ test.each([
 ])('%s: the call fails and the turn goes on', async (action, text) => {
   const server = await mcpThread([mcpCall('write')]);
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { action, content: null, _meta: null });
+  answer(server.client, await question(server.client, ELICITATION), {
+    action,
+    content: null,
+    _meta: null,
+  });
   expect((await turn).status).toBe('completed');
   expect(mcpItems(server)[0]).toMatchObject({
     status: 'failed',
@@ -80,12 +85,12 @@ test('persist: session spares further questions about the tool, in this session'
     mcpCall('write', {}, { callId: 'b' }),
   ]);
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), {
+  answer(server.client, await question(server.client, ELICITATION), {
     ...ACCEPT,
     _meta: { persist: 'session' },
   });
   await turn;
-  expect([questionCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+  expect([elicitationCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
     1,
     ['completed', 'completed'],
   ]);
@@ -96,7 +101,7 @@ test('a grant for the session ends when the server changes the definition of the
   const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }));
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
   const first = runTurn(server);
-  answer(server.client, await question(server.client, ASK), {
+  answer(server.client, await question(server.client, ELICITATION), {
     ...ACCEPT,
     _meta: { persist: 'session' },
   });
@@ -109,7 +114,7 @@ test('a grant for the session ends when the server changes the definition of the
   });
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   const second = runTurn(server);
-  const request = await question(server.client, ASK, 2);
+  const request = await question(server.client, ELICITATION, 2);
   expect(request.params._meta).toMatchObject({ tool_description: 'Writes anywhere' });
   answer(server.client, request, ACCEPT);
   await second;
@@ -122,7 +127,7 @@ test('a second call of one response is not made by a grant for the definition th
     { config },
   );
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), {
+  answer(server.client, await question(server.client, ELICITATION), {
     ...ACCEPT,
     _meta: { persist: 'session' },
   });
@@ -158,12 +163,12 @@ test('with the mode writes, each call that may write is asked about anew, and no
   const config = withServers(exampleServer('ex', 'default_tools_approval_mode = "writes"'));
   const server = await mcpThread(calls, { config });
   const turn = runTurn(server);
-  const first = await question(server.client, ASK);
+  const first = await question(server.client, ELICITATION);
   expect(first.params._meta).not.toHaveProperty('persist');
   answer(server.client, first, { ...ACCEPT, _meta: { persist: 'session' } });
-  answer(server.client, await question(server.client, ASK, 2), ACCEPT);
+  answer(server.client, await question(server.client, ELICITATION, 2), ACCEPT);
   await turn;
-  expect([questionCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+  expect([elicitationCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
     2,
     ['completed', 'completed', 'completed'],
   ]);
@@ -182,30 +187,22 @@ test('with the mode writes, a call that may write is refused where nobody may be
   expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
 });
 
-/** The text of config.toml. */
-const stored = ({ home }: Pick<TestServer, 'home'>) =>
-  readFileSync(join(home, 'config.toml'), 'utf8');
-
-/** The ways in which the approval of a question can last. */
-const offered = ({ params }: { params: object }) =>
-  (params as { _meta: { persist?: string[] } })._meta.persist;
-
 test('persist: always is stored in config.toml and holds for other threads', async () => {
   const config = withServers(exampleServer('ex', '# keep me'));
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), {
+  answer(server.client, await question(server.client, ELICITATION), {
     ...ACCEPT,
     _meta: { persist: 'always' },
   });
   await turn;
   const approved =
     /tools = \{write = \{approval_mode = "approve", approved_definition = "([\da-f]{64})"\}\}\n/;
-  expect(stored(server).replace(approved, '')).toBe(config);
+  expect(configTextOf(server).replace(approved, '')).toBe(config);
   const { thread } = await server.client.request('thread/start', {});
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   await runTurn({ client: server.client, threadId: thread.id });
-  expect([questionCount(server), mcpItems(server).length]).toEqual([1, 2]);
+  expect([elicitationCount(server), mcpItems(server).length]).toEqual([1, 2]);
 });
 
 test('persist: always changes the entry that a tool has already', async () => {
@@ -214,12 +211,12 @@ test('persist: always changes the entry that a tool has already', async () => {
   );
   const server = await mcpThread([mcpCall('write')], { config });
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), {
+  answer(server.client, await question(server.client, ELICITATION), {
     ...ACCEPT,
     _meta: { persist: 'always' },
   });
   await turn;
-  expect(stored(server).replace(/approved_definition = "[\da-f]{64}"\n/, '')).toBe(
+  expect(configTextOf(server).replace(/approved_definition = "[\da-f]{64}"\n/, '')).toBe(
     config.replace('"auto"', '"approve"'),
   );
 });
@@ -229,24 +226,24 @@ test('always is not offered for a server that only has the name of one in config
     thread: { config: { mcp_servers: { ex: { env: { OTHER: '1' } } } } },
   });
   const turn = runTurn(server);
-  const request = await question(server.client, ASK);
-  expect(offered(request)).toEqual(['session']);
+  const request = await question(server.client, ELICITATION);
+  expect(persistOffered(request)).toEqual(['session']);
   answer(server.client, request, { ...ACCEPT, _meta: { persist: 'always' } });
   await turn;
-  expect(stored(server)).not.toMatch(/approval_mode/);
+  expect(configTextOf(server)).not.toMatch(/approval_mode/);
 });
 
 test('always is not stored if config.toml defines another server by then, and the user is told', async () => {
   const server = await mcpThread([mcpCall('write')]);
   const turn = runTurn(server);
-  const request = await question(server.client, ASK);
+  const request = await question(server.client, ELICITATION);
   writeFileSync(
     join(server.home, 'config.toml'),
     withServers(exampleServer('ex', '', { OTHER: '1' })),
   );
   answer(server.client, request, { ...ACCEPT, _meta: { persist: 'always' } });
   expect((await turn).status).toBe('completed');
-  expect(stored(server)).not.toMatch(/approval_mode/);
+  expect(configTextOf(server)).not.toMatch(/approval_mode/);
   expect(server.client.notifications('warning').map(({ message: text }) => text)).toEqual([
     'The approval could not be stored in config.toml: config.toml does not define the MCP server ex as this thread has it. The tool write is allowed in this session only.',
   ]);
@@ -255,7 +252,7 @@ test('always is not stored if config.toml defines another server by then, and th
 test('an approval for the session does not hold for another program that gets the name of the server', async () => {
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })]);
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), {
+  answer(server.client, await question(server.client, ELICITATION), {
     ...ACCEPT,
     _meta: { persist: 'session' },
   });
@@ -267,7 +264,7 @@ test('an approval for the session does not hold for another program that gets th
   await server.client.request('config/mcpServer/reload', undefined);
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   const again = runTurn(server);
-  answer(server.client, await question(server.client, ASK, 2), ACCEPT);
+  answer(server.client, await question(server.client, ELICITATION, 2), ACCEPT);
   await again;
   expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'completed']);
 });
@@ -280,9 +277,9 @@ test.each([
   const config = withServers(exampleServer('ex', `default_tools_approval_mode = "${mode}"`));
   const server = await mcpThread([mcpCall(tool)], { config });
   const turn = runTurn(server);
-  if (count > 0) answer(server.client, await question(server.client, ASK), ACCEPT);
+  if (count > 0) answer(server.client, await question(server.client, ELICITATION), ACCEPT);
   await turn;
-  expect([questionCount(server), mcpItems(server)[0]?.status]).toEqual([count, 'completed']);
+  expect([elicitationCount(server), mcpItems(server)[0]?.status]).toEqual([count, 'completed']);
 });
 
 const granular = (mcp_elicitations: boolean) =>
@@ -295,7 +292,7 @@ test.each([
   const server = await mcpThread([mcpCall('write')], { config: withServers(exampleServer(), top) });
   await runTurn(server);
   const text = `This tool requires approval, but ${why}, so it was not called.`;
-  expect([questionCount(server), mcpItems(server)[0]]).toMatchObject([
+  expect([elicitationCount(server), mcpItems(server)[0]]).toMatchObject([
     0,
     { status: 'failed', error: { message: text } },
   ]);
@@ -307,7 +304,7 @@ test('mcp_elicitations allows the question; never with full access runs the call
     config: withServers(exampleServer(), granular(true)),
   });
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), ACCEPT);
+  answer(server.client, await question(server.client, ELICITATION), ACCEPT);
   await turn;
   expect(mcpItems(server)[0]?.status).toBe('completed');
   const free = await mcpThread([mcpCall('write')], {
@@ -317,7 +314,7 @@ test('mcp_elicitations allows the question; never with full access runs the call
     ),
   });
   await runTurn(free);
-  expect([questionCount(free), mcpItems(free)[0]?.status]).toEqual([0, 'completed']);
+  expect([elicitationCount(free), mcpItems(free)[0]?.status]).toEqual([0, 'completed']);
 });
 
 const GUARDED = 'approvals_reviewer = "auto_review"';
@@ -338,7 +335,7 @@ async function guardedCall(
 
 test('where the guardian is the reviewer, it answers in place of the person', async () => {
   const server = await guardedCall([assesses(ALLOW)]);
-  expect([questionCount(server), mcpItems(server)[0]?.status]).toEqual([0, 'completed']);
+  expect([elicitationCount(server), mcpItems(server)[0]?.status]).toEqual([0, 'completed']);
   expect(reviewsCompleted(server)).toMatchObject([
     {
       targetItemId: 'call_1',

@@ -1,30 +1,27 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { mcpCall, mcpItems, mcpThread, runTurn } from '../../mcp/mcp-thread.ts';
-import { answer, question } from '../../support/asking.ts';
+import {
+  answer,
+  ELICITATION,
+  elicitationCount,
+  persistOffered,
+  question,
+} from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
-import type { TestServer } from '../../support/test-server.ts';
+import { configTextOf } from '../../support/test-server.ts';
 
-const ASK = 'mcpServer/elicitation/request';
 const ACCEPT = { action: 'accept', content: {}, _meta: null };
-const questionCount = ({ client }: TestServer) =>
-  client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
-const stored = ({ home }: TestServer) => readFileSync(join(home, 'config.toml'), 'utf8');
-const offered = ({ params }: { params: object }) =>
-  (params as { _meta: { persist?: string[] } })._meta.persist;
-
 describe('an approval that is stored for good', () => {
   /** A home in which the tool `write` was approved for good, with the server as it was then. */
   async function approved() {
     const server = await mcpThread([mcpCall('write')]);
     const turn = runTurn(server);
-    answer(server.client, await question(server.client, ASK), {
+    answer(server.client, await question(server.client, ELICITATION), {
       ...ACCEPT,
       _meta: { persist: 'always' },
     });
     await turn;
-    return stored(server);
+    return configTextOf(server);
   }
   const withChange = (config: string, changed: object) =>
     config.replace('env = {', `env = { MCP_CHANGED = '${JSON.stringify(changed)}',`);
@@ -51,13 +48,13 @@ describe('an approval that is stored for good', () => {
       config: withChange(await approved(), changed),
     });
     const turn = runTurn(server);
-    const request = await question(server.client, ASK);
-    expect(offered(request)).toEqual(['session', 'always']);
+    const request = await question(server.client, ELICITATION);
+    expect(persistOffered(request)).toEqual(['session', 'always']);
     answer(server.client, request, { ...ACCEPT, _meta: { persist: 'always' } });
     await turn;
     server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
     await runTurn(server);
-    expect([questionCount(server), mcpItems(server).length]).toEqual([1, 2]);
+    expect([elicitationCount(server), mcpItems(server).length]).toEqual([1, 2]);
   });
 
   test.each<[string, (config: string) => string]>([
@@ -72,7 +69,7 @@ describe('an approval that is stored for good', () => {
   ])('stays after a restart with another %s', async (_what, change) => {
     const server = await mcpThread([mcpCall('write')], { config: change(await approved()) });
     await runTurn(server);
-    expect([questionCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+    expect([elicitationCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
       0,
       ['completed'],
     ]);
@@ -82,8 +79,8 @@ describe('an approval that is stored for good', () => {
     const config = (await approved()).replace('args = [', 'args = ["--no-warnings", ');
     const server = await mcpThread([mcpCall('write')], { config });
     const turn = runTurn(server);
-    answer(server.client, await question(server.client, ASK), ACCEPT);
+    answer(server.client, await question(server.client, ELICITATION), ACCEPT);
     await turn;
-    expect(questionCount(server)).toBe(1);
+    expect(elicitationCount(server)).toBe(1);
   });
 });

@@ -7,7 +7,16 @@ import { functionCall, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { assesses, DENY, GUARDED_CONFIG, runsAs } from '../guardian/guardian-server.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
-import { agentIds, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import {
+  agentIds,
+  configWith,
+  done,
+  noRequest,
+  ROOT,
+  spawn,
+  wait,
+  withAgents,
+} from './agents-server.ts';
 
 const sends = (request: ModelRequest, more = 'again') =>
   response(
@@ -37,7 +46,7 @@ test('send_input confines the running turn of the agent, too', async () => {
   await client.turn(ROOT, 'two', { sandboxPolicy: READ_ONLY });
   hold.open();
   await client.waitFor('turn/completed', ({ threadId }) => threadId === child);
-  expect(JSON.stringify(outputs(server.agents.of('child').at(-1) ?? failed()).touch)).toMatch(
+  expect(JSON.stringify(outputs(server.agents.of('child').at(-1) ?? noRequest()).touch)).toMatch(
     /Read-only file system|sandbox|bwrap/i,
   );
   expect((await server.store.getThread(child))?.settings.sandboxPolicy).toMatchObject({
@@ -113,7 +122,3 @@ test('three denials of an agent end the turn of its parent, which could try agai
   expect((await client.turnCompleted(turn.id)).status).toBe('interrupted');
   expect(agents.reviews).toBe(3);
 });
-
-function failed(): never {
-  throw new Error('there is no such request');
-}

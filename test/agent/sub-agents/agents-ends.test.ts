@@ -12,6 +12,7 @@ import {
   done,
   ROOT,
   spawn,
+  turnsCompleted,
   wait,
   withAgents,
 } from './agents-server.ts';
@@ -36,12 +37,6 @@ function failingStore(
     });
 }
 
-const turnsOf = ({ client }: AgentsServer, count: number) =>
-  client.count(
-    Number.POSITIVE_INFINITY,
-    () => client.notifications('turn/completed').length === count,
-  );
-
 const isGone = (
   server: AgentsServer,
   method: 'thread/archived' | 'thread/unarchived' | 'thread/closed',
@@ -55,7 +50,7 @@ test('an archive that fails at the thread itself announces the agents that are a
     { wrapStore },
   );
   await server.client.turn(ROOT, 'root: go');
-  await turnsOf(server, 2);
+  await turnsCompleted(server, 2);
   isFull = true;
   expect((await server.client.ask('thread/archive', { threadId: ROOT })).error).toMatchObject({
     message: expect.stringContaining('full'),
@@ -74,7 +69,7 @@ test('an unarchive that fails can be tried again, and brings back all that was a
     { wrapStore },
   );
   await server.client.turn(ROOT, 'root: go');
-  await turnsOf(server, 2);
+  await turnsCompleted(server, 2);
   const [child = ''] = agentIds(server);
   await server.client.request('thread/archive', { threadId: ROOT });
   for (failing of [child, ROOT])
@@ -115,7 +110,7 @@ test('a resume that cannot read the agents does not leave the thread loaded', as
   const options = { wrapStore: failingStore('leftAgents', () => isFull) };
   const first = await withAgents({ root: [spawn({ message: 'child: a' }), done], child: [done] });
   await first.client.turn(ROOT, 'root: go');
-  await turnsOf(first, 2);
+  await turnsCompleted(first, 2);
   const server = await first.restart({ otherModel: new AgentsModel({}), ...options });
   isFull = true;
   expect((await server.client.ask('thread/resume', { threadId: ROOT })).error).toBeDefined();
@@ -132,7 +127,7 @@ test('the agents of reverted turns are closed, at the latest when the thread is 
     { wrapStore },
   );
   const { id } = await server.client.turn(ROOT, 'root: go');
-  await turnsOf(server, 2);
+  await turnsCompleted(server, 2);
   const [child = ''] = agentIds(server);
   isFull = true;
   await server.client.ask('thread/revert', { threadId: ROOT, beforeTurnId: id });
@@ -277,7 +272,7 @@ test('the start of an agent unloads no idle one as long as sixteen are idle', as
     { config: configWith('[agents]\nmax_threads = 64\n') },
   );
   await server.client.turn(ROOT, 'root: go');
-  await turnsOf(server, 17);
+  await turnsCompleted(server, 17);
   await server.client.turn(ROOT, 'again');
   await runs.reached;
   expect((await server.client.request('thread/loaded/list', {})).data).toHaveLength(18);

@@ -3,7 +3,7 @@ import type { ThreadStartParams } from '../../../src/protocol/generated/types.ts
 import { functionCall, response } from '../../support/test-model.ts';
 import { dialToWebServer } from '../../tools/network/managed-server.ts';
 import { agentOf, outputs } from './agents-model.ts';
-import { configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import { configWith, done, noRequest, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
 const DEV = `[permissions.dev]
 extends = ":workspace"
@@ -117,7 +117,7 @@ test('the limits of an agent hold for its commands, also after a restart, until 
   const { agents } = first;
   await first.client.turn(ROOT, 'root: go');
   expect(reached).toEqual(['http://a.example:80']);
-  const agentId = agentOf(agents.of('root')[1] ?? fail(), 'spawn');
+  const agentId = agentOf(agents.of('root')[1] ?? noRequest(), 'spawn');
 
   const server = await first.restart({ otherModel: agents, config, dial });
   agents.push('child', ...fetches('two'));
@@ -134,7 +134,3 @@ test('the limits of an agent hold for its commands, also after a restart, until 
   expect(added).toContain('Commands can use the network.');
   expect(added).not.toContain('proxy');
 });
-
-function fail(): never {
-  throw new Error('there is no such request');
-}

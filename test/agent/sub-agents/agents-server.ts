@@ -54,3 +54,16 @@ export function collabs({ client }: TestServer) {
     .notifications('item/completed')
     .flatMap(({ item }) => (item.type === 'collabAgentToolCall' ? [item] : []));
 }
+
+/** Resolves when so many turns of the server have completed. */
+export function turnsCompleted({ client }: Pick<TestServer, 'client'>, count: number) {
+  return client.count(
+    Number.POSITIVE_INFINITY,
+    () => client.notifications('turn/completed').length === count,
+  );
+}
+
+/** For a request that the model must have been asked. */
+export function noRequest(): never {
+  throw new Error('there is no such request');
+}

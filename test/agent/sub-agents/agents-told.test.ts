@@ -7,13 +7,13 @@ import { functionCall, message, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
 import {
-  type AgentsServer,
   agentIds,
   collabs,
   configWith,
   done,
   ROOT,
   spawn,
+  turnsCompleted,
   wait,
   withAgents,
 } from './agents-server.ts';
@@ -22,12 +22,6 @@ import {
 function agentsTexts(request: ModelRequest | undefined): string[] {
   return JSON.stringify(request?.input ?? []).match(/<agents>.*?<\/agents>/g) ?? [];
 }
-
-const turnsOf = ({ client }: AgentsServer, count: number) =>
-  client.count(
-    Number.POSITIVE_INFINITY,
-    () => client.notifications('turn/completed').length === count,
-  );
 
 test('a long message of an agent is cut: for the model to 10,000 characters, in items to 1,000', async () => {
   const long = `BEGIN${'x'.repeat(500_000)}END`;
@@ -54,7 +48,7 @@ test('a thread whose agents end with long messages goes on: after a compaction t
     { config: `model_context_window = 40000\n${configWith('')}` },
   );
   await server.client.turn(ROOT, 'root: go');
-  await turnsOf(server, 6);
+  await turnsCompleted(server, 6);
   const root = (request: ModelRequest) =>
     request.tools.length === 0 ? response(message('the summary')) : done;
   server.agents.push('root', ...Array.from({ length: 12 }, () => root));
@@ -62,7 +56,7 @@ test('a thread whose agents end with long messages goes on: after a compaction t
   const [first = ''] = agentsTexts(server.agents.of('root').at(-1));
   expect(first.length).toBeLessThan(10_000);
   await server.client.request('thread/compact/start', { threadId: ROOT });
-  await turnsOf(server, 8);
+  await turnsCompleted(server, 8);
   expect(await server.client.turn(ROOT, 'three')).toMatchObject({ status: 'completed' });
   const [again = ''] = agentsTexts(server.agents.of('root').at(-1));
   expect(again.match(/\\"status\\":\\"completed\\"/g)).toHaveLength(5);
@@ -89,7 +83,7 @@ test('an end is told, though its message is the same as that of the turn before'
   });
   await server.client.turn(ROOT, 'root: go');
   await server.client.turn(ROOT, 'two');
-  await turnsOf(server, 4);
+  await turnsCompleted(server, 4);
   await server.client.turn(ROOT, 'three');
   expect(agentsTexts(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('Done.')]);
 });
@@ -102,7 +96,7 @@ test('after a revert the model is told again', async () => {
   });
   await server.client.turn(ROOT, 'root: go');
   hold.open();
-  await turnsOf(server, 2);
+  await turnsCompleted(server, 2);
   const { id } = await server.client.turn(ROOT, 'two');
   expect(agentsTexts(server.agents.of('root').at(-1))).toEqual([
     expect.stringContaining('found it'),
@@ -156,7 +150,7 @@ test('a wait sees the end of an agent that another process runs', async () => {
     child: [done, [hold, ...response(message('there'))]],
   });
   await first.client.turn(ROOT, 'root: go');
-  await turnsOf(first, 2);
+  await turnsCompleted(first, 2);
   const [child = ''] = agentIds(first);
   await first.client.request('thread/unsubscribe', { threadId: ROOT });
   first.clock.advance(31 * 60 * 1000);
@@ -181,7 +175,7 @@ test('a wait sees the end of an agent that another process runs', async () => {
   });
   await second.clock.timerOf(2_000);
   hold.open();
-  await turnsOf(first, 3);
+  await turnsCompleted(first, 3);
   second.clock.advance(2_000);
   await second.client.turnCompleted(turn.id);
   const last = agents.of('root').at(-1);

@@ -8,6 +8,7 @@ import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import {
   type AgentsServer,
+  agentIds,
   configWith,
   done,
   ROOT,
@@ -15,12 +16,6 @@ import {
   wait,
   withAgents,
 } from './agents-server.ts';
-
-function agentIds({ client }: AgentsServer): string[] {
-  return client
-    .notifications('thread/started')
-    .flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
-}
 
 /** Resolves when so many turns have ended, of all threads. */
 async function turnsEnded({ client }: AgentsServer, count: number): Promise<void> {

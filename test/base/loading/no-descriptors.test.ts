@@ -1,24 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
+import { sourceUrl } from '../../support/source-url.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'model', 'certificates', 'ca.pem');
-const source = (path: string) =>
-  JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
-
 /**
  * Looks for things that are there, while no file descriptor is left and then with some, and prints
  * what was found.
  */
 const script = (folder: string) => `
 import { closeSync, openSync } from 'node:fs';
-import { EventLoopYield } from ${source('base/event-loop-yield.ts')};
-import { trustedContext } from ${source('base/http/trusted-context.ts')};
-import { findSkills } from ${source('instructions/skills/find-skills.ts')};
-import { serverPlaces } from ${source('sandbox/places/server-places.ts')};
+import { EventLoopYield } from ${sourceUrl('base/event-loop-yield.ts')};
+import { trustedContext } from ${sourceUrl('base/http/trusted-context.ts')};
+import { findSkills } from ${sourceUrl('instructions/skills/find-skills.ts')};
+import { serverPlaces } from ${sourceUrl('sandbox/places/server-places.ts')};
 const log = { warn: () => console.log('warned') };
 const folder = ${JSON.stringify(folder)};
 const looks = {

@@ -1,20 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-
-const source = (path: string) =>
-  JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
+import { sourceUrl } from '../../support/source-url.ts';
 
 /** Starts a program in each way while no file descriptor is left, and prints how each ended. */
 const SCRIPT = `
 import { openSync, closeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { Pipes } from ${source('sandbox/processes/pipes.ts')};
-import { spawnProgram } from ${source('base/processes/spawn-program.ts')};
-import { spawnChild } from ${source('sandbox/processes/spawn-child.ts')};
-import { Watchdog } from ${source('sandbox/processes/watchdog.ts')};
-import { LocalListeners } from ${source('sandbox/local-listeners.ts')};
+import { Pipes } from ${sourceUrl('sandbox/processes/pipes.ts')};
+import { spawnProgram } from ${sourceUrl('base/processes/spawn-program.ts')};
+import { spawnChild } from ${sourceUrl('sandbox/processes/spawn-child.ts')};
+import { Watchdog } from ${sourceUrl('sandbox/processes/watchdog.ts')};
+import { LocalListeners } from ${sourceUrl('sandbox/local-listeners.ts')};
 const clock = { setTimer: () => ({ clear() {} }) };
 const options = { argv: ['/bin/true'], cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'], hidden: new Set() };
 const ways = {

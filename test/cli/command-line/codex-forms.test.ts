@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeProblem } from '../../../src/cli/command-line/describe-problem.ts';
 import { parseCommandLine } from '../../../src/cli/command-line/parse-command-line.ts';
-import { UsageError } from '../../../src/cli/command-line/usage-error.ts';
+import { problemOf } from './problem-of.ts';
 
 const SETTINGS = ['-c a=1', '--config a=1', '--enable goals', '--disable goals'];
 const SERVER = [
@@ -160,17 +159,6 @@ const LINES = Object.entries(CODEX).flatMap(([command, options]) =>
 
 function argvOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
-}
-
-/** The output about a command line. Null: it is right. */
-function problemOf(argv: string[]): string | null {
-  try {
-    parseCommandLine(argv);
-    return null;
-  } catch (error) {
-    if (error instanceof UsageError) return describeProblem(error, argv);
-    throw error;
-  }
 }
 
 describe('the command line of Codex', () => {

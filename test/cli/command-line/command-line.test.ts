@@ -5,11 +5,9 @@ import {
   type CommandName,
   commandRow,
 } from '../../../src/cli/command-line/commands.ts';
-import { describeProblem } from '../../../src/cli/command-line/describe-problem.ts';
 import { COMMON_OPTIONS, type OptionRow } from '../../../src/cli/command-line/option-rows.ts';
-import { parseCommandLine } from '../../../src/cli/command-line/parse-command-line.ts';
 import { letterOf, type OptionName } from '../../../src/cli/command-line/read-options.ts';
-import { UsageError } from '../../../src/cli/command-line/usage-error.ts';
+import { problemOf } from './problem-of.ts';
 
 interface Place {
   name: CommandName;
@@ -39,16 +37,6 @@ function argumentsOf({ arguments: wanted }: ActionRow): string[] {
   return wanted
     .split(' ')
     .flatMap((one) => (one === '' || one.startsWith('[') ? [] : [one.split('|')[0] ?? '']));
-}
-
-function problemOf(argv: string[]): string | null {
-  try {
-    parseCommandLine(argv);
-    return null;
-  } catch (error) {
-    if (error instanceof UsageError) return describeProblem(error, argv);
-    throw error;
-  }
 }
 
 const helpOf = (name: CommandName) =>

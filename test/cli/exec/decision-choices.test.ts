@@ -5,10 +5,8 @@ import {
   PLAIN_DECISIONS,
 } from '../../../src/cli/exec/asking/decision-choices.ts';
 import type { CommandExecutionApprovalDecision } from '../../../src/protocol/generated/types.ts';
+import { acceptWords } from '../../tools/questions.ts';
 
-const rule = (...words: string[]) => ({
-  acceptWithExecpolicyAmendment: { execpolicy_amendment: words },
-});
 const host = (action: 'allow' | 'deny') => ({
   applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'x.example', action } },
 });
@@ -16,7 +14,7 @@ const host = (action: 'allow' | 'deny') => ({
 test('each decision that is offered has a key of its own, in the order in which it is offered', () => {
   const offered: CommandExecutionApprovalDecision[] = [
     'accept',
-    rule('npm', 'te\x1bst'),
+    acceptWords('npm', 'te\x1bst'),
     'acceptForSession',
     host('allow'),
     host('deny'),
@@ -40,7 +38,7 @@ test.each([
   ['acceptForSession', PLAIN_DECISIONS, 'acceptForSession'],
   ['acceptForSession', ['accept', 'decline', 'cancel'], 'accept'],
   ['acceptForSession', ['decline'], 'decline'],
-  ['accept', ['acceptForSession', rule('ls'), 'decline'], 'decline'],
+  ['accept', ['acceptForSession', acceptWords('ls'), 'decline'], 'decline'],
   ['cancel', ['accept', 'decline'], 'decline'],
   ['cancel', PLAIN_DECISIONS, 'cancel'],
   ['decline', PLAIN_DECISIONS, 'decline'],

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerShape } from '../../../src/cli/wire/answer-shape.ts';
 import { parseLine, readAnswer } from '../../../src/cli/wire/parse-line.ts';
+import { text } from '../../support/test-client.ts';
 import { FIELDS } from './wire-fields.ts';
 
 const APPROVAL = answerShape(
@@ -25,8 +26,6 @@ const problemOf = (line: string): string => {
   }
 };
 const sent = (method: string, params: unknown) => ({ kind: 'send', method, params, now: false });
-const input = (text: string) => [{ type: 'text', text }];
-
 describe('a request', () => {
   test.each<[string, string, unknown]>([
     ['thread/start', 'thread/start', {}],
@@ -45,20 +44,20 @@ describe('a request', () => {
     [
       'turn/start input="say \\"hi\\"\\n"',
       'turn/start',
-      { threadId: '@thread', input: input('say "hi"\n') },
+      { threadId: '@thread', input: text('say "hi"\n') },
     ],
     [
       'turn/start input=\'call x {"a": "\\n"}\'',
       'turn/start',
-      { threadId: '@thread', input: input('call x {"a": "\\n"}') },
+      { threadId: '@thread', input: text('call x {"a": "\\n"}') },
     ],
-    ['turn/start input=hello threadId=t1', 'turn/start', { threadId: 't1', input: input('hello') }],
+    ['turn/start input=hello threadId=t1', 'turn/start', { threadId: 't1', input: text('hello') }],
     ['turn/start input=[]', 'turn/start', { threadId: '@thread', input: [] }],
     ['turn/interrupt', 'turn/interrupt', { threadId: '@thread', turnId: '@turn' }],
     [
       'turn/steer input=go',
       'turn/steer',
-      { threadId: '@thread', expectedTurnId: '@turn', input: input('go') },
+      { threadId: '@thread', expectedTurnId: '@turn', input: text('go') },
     ],
     [
       'turn/start sandboxPolicy.type=readOnly sandboxPolicy.networkAccess=true input=x',
@@ -66,7 +65,7 @@ describe('a request', () => {
       {
         threadId: '@thread',
         sandboxPolicy: { type: 'readOnly', networkAccess: true },
-        input: input('x'),
+        input: text('x'),
       },
     ],
     // JSON is sent as it stands.
@@ -189,9 +188,9 @@ test('any line has a meaning or a problem, and any text can be written in quotes
     ),
   );
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      expect(parsed(`turn/start threadId=t input=${JSON.stringify(text)}`)).toEqual(
-        sent('turn/start', { threadId: 't', input: input(text) }),
+    fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+      expect(parsed(`turn/start threadId=t input=${JSON.stringify(value)}`)).toEqual(
+        sent('turn/start', { threadId: 't', input: text(value) }),
       );
     }),
   );

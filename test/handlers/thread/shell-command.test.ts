@@ -11,10 +11,6 @@ import {
   THREAD,
 } from '../../tools/command-server.ts';
 
-function textsRead(input: readonly unknown[]): string {
-  return JSON.stringify(input);
-}
-
 describe('thread/shellCommand', () => {
   test('between turns runs in a turn of its own, without a request to the model', async () => {
     const server = await commandServer([done]);
@@ -43,7 +39,7 @@ describe('thread/shellCommand', () => {
     });
     expect(thread.turns[0]?.items).toEqual(completed(server));
     await server.client.turn(THREAD, 'what did it say?');
-    expect(textsRead(server.model.request(1).input)).toContain(
+    expect(JSON.stringify(server.model.request(1).input)).toContain(
       'echo hi; exit 2\\n</command>\\n<result>\\nExit code: 2\\n',
     );
   });
@@ -116,7 +112,7 @@ describe('thread/shellCommand', () => {
     ).toEqual([]);
     expect(server.model.requests).toHaveLength(1);
     await server.client.turn(THREAD, 'next');
-    expect(textsRead(server.model.request(2).input)).toContain('mkfifo p');
+    expect(JSON.stringify(server.model.request(2).input)).toContain('mkfifo p');
   });
 
   test('accepts input for the model, which is asked when the command has ended', async () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { trustToml } from '../../config/load.ts';
 import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
 import { message, response, TestModel } from '../../support/test-model.ts';
@@ -9,8 +10,6 @@ import { startServer } from '../../support/test-server.ts';
 
 const BASE = 'model = "m"\nmodel_provider = "test"\n';
 const PROVIDER = '[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
-const entry = (path: string, level = 'trusted') =>
-  `[projects.${JSON.stringify(path)}]\ntrust_level = "${level}"\n`;
 const HOOKS = (command: string) =>
   JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command }] }] } });
 const TOML_HOOK = (command: string) =>
@@ -105,7 +104,7 @@ describe('what a trust level gives', () => {
     ['an entry of another value', '', 'yes', {}, UNTRUSTED],
   ])('%s', async (...[, top, level, params, expected]) => {
     const folder = tempFolder();
-    const config = `${top}${BASE}${PROVIDER}${level === '' ? '' : entry(join(folder, 'work'), level)}`;
+    const config = `${top}${BASE}${PROVIDER}${level === '' ? '' : trustToml(join(folder, 'work'), level)}`;
     const { client, cwd } = await startServer({ folder, config });
     expect(await started(client, cwd, params)).toEqual(expected);
   });
@@ -126,7 +125,7 @@ describe('what a trust level gives', () => {
     const { client, cwd } = await startServer({
       folder,
       ...options,
-      config: `${config}${PROVIDER}${entry(join(folder, 'work'))}`,
+      config: `${config}${PROVIDER}${trustToml(join(folder, 'work'))}`,
     });
     expect(await started(client, cwd)).toEqual({
       approvalPolicy: 'never',
@@ -144,7 +143,7 @@ describe('what a trust level gives', () => {
     const { client, cwd } = await startServer({
       folder,
       system,
-      config: `${BASE}${PROVIDER}${entry(join(folder, 'work'))}`,
+      config: `${BASE}${PROVIDER}${trustToml(join(folder, 'work'))}`,
     });
     expect(await started(client, cwd)).toEqual({
       approvalPolicy: 'untrusted',
@@ -161,7 +160,7 @@ describe('what a trust level gives', () => {
     });
     const { client, cwd } = await startServer({
       folder,
-      config: `${BASE}${PROVIDER}${entry(join(folder, 'work'))}`,
+      config: `${BASE}${PROVIDER}${trustToml(join(folder, 'work'))}`,
     });
     expect(await started(client, cwd)).toEqual({ ...DEFAULT });
     expect((await client.waitFor('warning')).message).toContain(
@@ -171,7 +170,7 @@ describe('what a trust level gives', () => {
 
   test('config/read shows it, with the entry as its origin; resume and fork have it, too', async () => {
     const folder = tempFolder();
-    const config = `${BASE}${PROVIDER}${entry(join(folder, 'work'), 'untrusted')}`;
+    const config = `${BASE}${PROVIDER}${trustToml(join(folder, 'work'), 'untrusted')}`;
     const { client, cwd, home } = await startServer({
       folder,
       config,
@@ -197,7 +196,7 @@ describe('what a trust level gives', () => {
 
   test('the trust in the folder of the server gives a command in another folder nothing', async () => {
     const folder = tempFolder({ 'other/x': '' });
-    const config = `${BASE}${PROVIDER}${entry(join(folder, 'work'))}[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n`;
+    const config = `${BASE}${PROVIDER}${trustToml(join(folder, 'work'))}[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n`;
     const { client, cwd } = await startServer({ folder, env: process.env, config });
     const write = (at: string) =>
       client.request('command/exec', { command: ['sh', '-c', 'echo x > y'], cwd: at });
@@ -207,7 +206,7 @@ describe('what a trust level gives', () => {
 
   test('an entry that cannot be read is named, and threads start', async () => {
     const folder = tempFolder();
-    const config = `${BASE}${PROVIDER}${entry(join(folder, 'work'), 'yes')}${entry('relative')}`;
+    const config = `${BASE}${PROVIDER}${trustToml(join(folder, 'work'), 'yes')}${trustToml('relative')}`;
     const { client } = await startServer({ folder, config });
     const [level, path] = [
       await client.waitFor('configWarning', ({ summary }) => summary.includes('trust_level')),
@@ -248,7 +247,7 @@ describe('which folders an entry counts for', () => {
     const base = world();
     symlinkSync('repo', join(base, 'link'));
     const { client } = await startServer({
-      config: `${BASE}${PROVIDER}${entry(join(base, trusted))}`,
+      config: `${BASE}${PROVIDER}${trustToml(join(base, trusted))}`,
     });
     const found = Object.fromEntries(
       await Promise.all(
@@ -264,9 +263,9 @@ describe('which folders an entry counts for', () => {
   test('the nearest entry decides, and one of a worktree before one of its main checkout', async () => {
     const base = world();
     const entries = [
-      entry(join(base, 'repo')),
-      entry(join(base, 'repo/sub'), 'untrusted'),
-      entry(join(base, 'wt'), 'untrusted'),
+      trustToml(join(base, 'repo')),
+      trustToml(join(base, 'repo/sub'), 'untrusted'),
+      trustToml(join(base, 'wt'), 'untrusted'),
     ];
     const { client } = await startServer({ config: `${BASE}${PROVIDER}${entries.join('')}` });
     const found = await Promise.all(
@@ -279,7 +278,7 @@ describe('which folders an entry counts for', () => {
 
   test('an entry whose path leads to another folder than it did gives nothing, and a warning says so', async () => {
     const base = tempFolder({ 'mine/f': '', 'theirs/f': '' });
-    const config = `${BASE}${PROVIDER}${entry(join(base, 'mine'))}`;
+    const config = `${BASE}${PROVIDER}${trustToml(join(base, 'mine'))}`;
     const first = await startServer({ config });
     expect(await started(first.client, join(base, 'mine'))).toEqual(TRUSTED);
     renameSync(join(base, 'mine'), join(base, 'moved'));
@@ -299,7 +298,7 @@ describe('an entry for a folder counts before one whose path leads to the folder
     ['untrusted', 'trusted', TRUSTED],
   ])('that is %s, and an entry for the folder that is %s', async (level, own, expected) => {
     const base = tempFolder({ 'mine/f': '', 'theirs/f': '' });
-    const entries = [entry(join(base, 'theirs'), own), entry(join(base, 'mine'), level)];
+    const entries = [trustToml(join(base, 'theirs'), own), trustToml(join(base, 'mine'), level)];
     const { client } = await startServer({ config: `${BASE}${PROVIDER}${entries.join('')}` });
     const before = await started(client, join(base, 'theirs'));
     renameSync(join(base, 'mine'), join(base, 'moved'));
@@ -320,7 +319,7 @@ describe('a linked worktree of a trusted repository', () => {
   test('has its own settings and skills, and the hooks of the main checkout', async () => {
     const base = world(files);
     const { client } = await startServer({
-      config: `${BASE}${PROVIDER}${entry(join(base, 'repo'))}`,
+      config: `${BASE}${PROVIDER}${trustToml(join(base, 'repo'))}`,
     });
     const wt = join(base, 'wt');
     expect(await started(client, wt)).toEqual({ ...TRUSTED, model: 'wt' });
@@ -356,7 +355,7 @@ describe('a linked worktree of a trusted repository', () => {
     writeFileSync(join(base, 'wt/.git'), 'gitdir: ../repo/.git/worktrees/wt\n');
     git(join(base, 'wt'), 'status');
     const { client } = await startServer({
-      config: `${BASE}${PROVIDER}${entry(join(base, 'repo'))}`,
+      config: `${BASE}${PROVIDER}${trustToml(join(base, 'repo'))}`,
     });
     await started(client, join(base, 'repo'));
     expect(await started(client, join(base, 'wt'))).toEqual({ ...TRUSTED, model: 'wt' });
@@ -367,7 +366,7 @@ describe('a linked worktree of a trusted repository', () => {
     const repo = join(base, 'repo');
     git(repo, 'add', '.');
     git(repo, 'commit', '-qm', 'y');
-    const { client } = await startServer({ config: `${BASE}${PROVIDER}${entry(repo)}` });
+    const { client } = await startServer({ config: `${BASE}${PROVIDER}${trustToml(repo)}` });
     expect(await started(client, repo)).toEqual({ ...TRUSTED, model: 'main' });
     git(repo, 'worktree', 'add', '-q', '../later');
     const later = join(base, 'later');
@@ -454,7 +453,7 @@ describe('a folder that only looks like a linked worktree of a trusted repositor
       'mod/.codex/config.toml': 'model = "evil"\n',
     });
     const { client } = await startServer({
-      config: `${BASE}${PROVIDER}${entry(join(base, 'repo'))}`,
+      config: `${BASE}${PROVIDER}${trustToml(join(base, 'repo'))}`,
     });
     expect(await started(client, what === 'a submodule' ? join(at, 'mod') : at)).toEqual(DEFAULT);
   });

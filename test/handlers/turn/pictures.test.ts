@@ -5,15 +5,9 @@ import type { ResponseItem, UserInput } from '../../../src/protocol/generated/ty
 import { idOf } from '../../support/counting-ids.ts';
 import { userItem } from '../../support/expected.ts';
 import { dataUrl, png, SMALL } from '../../support/pictures.ts';
-import {
-  conversation,
-  errorOf,
-  failed,
-  message,
-  response,
-  TestModel,
-} from '../../support/test-model.ts';
-import { startServer, type TestServer } from '../../support/test-server.ts';
+import { conversation, errorOf, failed, message, response } from '../../support/test-model.ts';
+import type { TestServer } from '../../support/test-server.ts';
+import { threadAnswering } from '../../support/thread-with.ts';
 
 const THREAD = idOf(1);
 const ok = response(message('ok'));
@@ -27,14 +21,6 @@ const refusal = (text = REFUSED): ModelEvent => ({
   refusesPictures: true,
 });
 const GOOD = dataUrl('image/png', png(4, 2));
-
-async function withThread(
-  ...responses: ConstructorParameters<typeof TestModel>
-): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...responses) });
-  await server.client.request('thread/start', {});
-  return server;
-}
 
 const see = (...urls: string[]): UserInput[] => urls.map((url) => ({ type: 'image', url }));
 const injected = (...urls: string[]): ResponseItem => ({
@@ -109,7 +95,7 @@ test.each<[string, string, string]>([
   ],
   ['an image of another image type', GOOD.replace('image/png', 'image/jpeg'), GOOD],
 ])('%s: the model reads what it can, clients see what was given', async (_, url, told) => {
-  const server = await withThread(ok, ok);
+  const server = await threadAnswering([ok, ok]);
   expect(await server.client.turn(THREAD, see(url))).toMatchObject({ status: 'completed' });
   expect(parts(server, 1)).toEqual([told]);
   expect(server.client.notifications('item/completed')[0]?.item).toEqual(userItem(see(url)));
@@ -121,7 +107,7 @@ test.each<[string, string, string]>([
 test.each(['https://example.com/a.png', 'HTTP://example.com/a.png', ' https://example.com/a.png'])(
   '%s is refused as an image',
   async (url) => {
-    const server = await withThread(ok);
+    const server = await threadAnswering([ok]);
     const refused = { code: -32600, data: { code: 'remote_image' } };
     const input = see(GOOD, url);
     expect(await server.client.refusal('turn/start', { threadId: THREAD, input })).toMatchObject(
@@ -145,7 +131,7 @@ test.each(['https://example.com/a.png', 'HTTP://example.com/a.png', ' https://ex
 
 test('a large image is scaled for the model, the same in each request, and whole for clients', async () => {
   const url = dataUrl('image/png', png(3000, 2400));
-  const server = await withThread(ok, ok);
+  const server = await threadAnswering([ok, ok]);
   await server.client.turn(THREAD, see(url));
   expect(server.client.notifications('item/completed')[0]?.item).toEqual(userItem(see(url)));
   await server.client.turn(THREAD, 'next');
@@ -157,19 +143,19 @@ test('a large image is scaled for the model, the same in each request, and whole
 
 test('an image of up to 2048 pixels is sent as it is', async () => {
   const url = dataUrl('image/png', png(2048, 10));
-  const server = await withThread(ok);
+  const server = await threadAnswering([ok]);
   await server.client.turn(THREAD, see(url));
   expect(parts(server, 1)).toEqual([url]);
 });
 
 test('an image that the provider refuses is left out, which clients are told once; later turns do not fail', async () => {
   const bad = dataUrl('image/gif', SMALL['image/gif'] ?? Buffer.alloc(0));
-  const server = await withThread(
+  const server = await threadAnswering([
     ok,
     [{ type: 'started' }, { type: 'answered', model: 'm-1', turnState: 's' }, refusal()],
     ok,
     ok,
-  );
+  ]);
   await server.client.turn(THREAD, see(GOOD));
   expect(await server.client.turn(THREAD, see(bad))).toMatchObject({
     status: 'completed',
@@ -195,7 +181,7 @@ test('an image that the provider refuses is left out, which clients are told onc
 
 test('a model that takes no images at all is asked once with an image, and then without any', async () => {
   const none = [refusal('P answered HTTP 400. This model does not support image input.')];
-  const server = await withThread(none, ok, ok);
+  const server = await threadAnswering([none, ok, ok]);
   expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'completed' });
   expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
   expect([1, 2, 3].map((request) => parts(server, request))).toEqual([
@@ -208,7 +194,7 @@ test('a model that takes no images at all is asked once with an image, and then 
 test('if the images that the model had taken before are refused too, it is asked without any', async () => {
   const none = [refusal()];
   const other = dataUrl('image/png', png(5, 5));
-  const server = await withThread(ok, none, none, ok);
+  const server = await threadAnswering([ok, none, none, ok]);
   await server.client.turn(THREAD, see(GOOD));
   expect(await server.client.turn(THREAD, see(other))).toMatchObject({ status: 'completed' });
   expect([2, 3, 4].map((request) => parts(server, request))).toEqual([
@@ -219,7 +205,7 @@ test('if the images that the model had taken before are refused too, it is asked
 });
 
 test('after a restart, a refused image in the history is found again, and the turn goes on', async () => {
-  const server = await withThread([refusal()], ok);
+  const server = await threadAnswering([[refusal()], ok]);
   await server.client.turn(THREAD, see(GOOD));
   const restarted = await server.restart();
   restarted.model.push([refusal()], ok);
@@ -230,7 +216,7 @@ test('after a restart, a refused image in the history is found again, and the tu
 
 test('another refusal, and one of a request without images, ends the turn', async () => {
   const quota = [failed('P answered HTTP 403. No.')];
-  const server = await withThread(quota, [refusal()]);
+  const server = await threadAnswering([quota, [refusal()]]);
   expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({
     status: 'failed',
     error: { message: 'P answered HTTP 403. No.' },
@@ -249,7 +235,7 @@ test.each([
 ])(
   'if the request without the images %s, they are sent again in the next turn',
   async (_, second) => {
-    const server = await withThread([refusal()], second, ok);
+    const server = await threadAnswering([[refusal()], second, ok]);
     expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'failed' });
     expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
     expect([1, 2, 3].map((request) => parts(server, request))).toEqual([

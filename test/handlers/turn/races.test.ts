@@ -9,7 +9,7 @@ import { agentItem, brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { runs } from '../../support/runs.ts';
-import { taken } from '../../support/settled.ts';
+import { idle, taken } from '../../support/settled.ts';
 import { type Message, type TestClient, text } from '../../support/test-client.ts';
 import { asked, conversation, failed, message, response } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
@@ -386,13 +386,6 @@ async function play(client: TestClient, threadId: string, plan: Move[]): Promise
 
 function isOver(client: TestClient, turnId: string): boolean {
   return client.notifications('turn/completed', ({ turn }) => turn.id === turnId).length > 0;
-}
-
-async function idle(client: TestClient, threadId: string): Promise<void> {
-  for (;;) {
-    const { thread } = await client.request('thread/read', { threadId });
-    if (thread.status.type === 'idle') return;
-  }
 }
 
 function checkTaken(

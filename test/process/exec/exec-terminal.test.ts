@@ -4,20 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { exampleServer } from '../../mcp/mcp-thread.ts';
-import { type Place, place } from '../support.ts';
+import { call, scripted } from './scripted-exec.ts';
 import { TerminalRun } from './terminal-run.ts';
-
-/** The model is the embedded one: it does what the prompt says. */
-const CONFIG =
-  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
-
-function scripted(more = ''): Place {
-  return place({ 'config.toml': `${CONFIG}${more}` });
-}
-
-function call(tool: string, args: object, then = 'say done'): string {
-  return `call ${tool} ${JSON.stringify(args)}\n${then}`;
-}
 
 const touch = (file: string) => call('exec_command', { cmd: `touch ${file}` });
 const patch = (...lines: string[]) =>

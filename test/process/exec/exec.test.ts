@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { exampleServer, PNG } from '../../mcp/mcp-thread.ts';
+import { jsonLines } from '../../support/json-lines.ts';
 import {
   EXECUTABLE,
   environment,
@@ -21,10 +22,8 @@ import {
   providerToml,
   startHeddle,
 } from '../support.ts';
+import { CONFIG, call, scripted } from './scripted-exec.ts';
 
-/** The model is the embedded one: it does what the prompt says. */
-const CONFIG =
-  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 const HELP = ' (see "heddle help exec")\n';
 const USAGE = /^tokens: \d+ in, \d+ out; [\d.]+ s\n$/;
 
@@ -33,10 +32,6 @@ interface RunOptions {
   input?: string;
   env?: Record<string, string>;
   cwd?: string;
-}
-
-function scripted(more = ''): Place {
-  return place({ 'config.toml': `${CONFIG}${more}` });
 }
 
 /** Runs `heddle exec` in pipes, to its end. */
@@ -68,10 +63,6 @@ function start(
   return child;
 }
 
-function call(tool: string, args: object, then = 'say done'): string {
-  return `call ${tool} ${JSON.stringify(args)}\n${then}`;
-}
-
 const command = (cmd: string) => call('exec_command', { cmd });
 
 interface Line {
@@ -84,13 +75,6 @@ interface Line {
   };
 }
 
-function linesOf(stdout: string): Line[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
 /** The messages in the wire log. */
 function messagesIn({
   work,
@@ -101,7 +85,7 @@ function messagesIn({
 
 /** The text of the user's message, and the id of the thread. */
 function sentMessage(stdout: string): { threadId: string | undefined; text: string | undefined } {
-  const lines = linesOf(stdout);
+  const lines = jsonLines<Line>(stdout);
   const message = lines.find(
     ({ method, params }) => method === 'item/completed' && params.item?.type === 'userMessage',
   );
@@ -260,7 +244,7 @@ describe('in a pipe', () => {
       const pid = await pidIn(where);
       child.kill(signal);
       expect(await once(child, 'close')).toEqual([code, null]);
-      expect(linesOf(stdout).at(-1)).toMatchObject({
+      expect(jsonLines<Line>(stdout).at(-1)).toMatchObject({
         method: 'turn/completed',
         params: { turn: { status: 'interrupted' } },
       });
@@ -347,8 +331,8 @@ describe('--json', () => {
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const sent = messagesIn(where).filter((message) => 'emittedAtMs' in message);
-    expect(linesOf(stdout)).toEqual(sent);
-    const methods = linesOf(stdout).map(({ method }) => method);
+    expect(jsonLines<Line>(stdout)).toEqual(sent);
+    const methods = jsonLines<Line>(stdout).map(({ method }) => method);
     expect(methods.slice(0, 1)).toEqual(['thread/started']);
     expect(methods).toContain('item/agentMessage/delta');
     expect(methods.at(-1)).toBe('turn/completed');
@@ -356,7 +340,7 @@ describe('--json', () => {
 
   test('a turn that fails says why on stderr too', () => {
     const { status, stdout, stderr } = exec(['--json', 'fail usageLimitExceeded']);
-    expect([status, linesOf(stdout).at(-1)]).toMatchObject([
+    expect([status, jsonLines<Line>(stdout).at(-1)]).toMatchObject([
       1,
       { method: 'turn/completed', params: { turn: { status: 'failed' } } },
     ]);

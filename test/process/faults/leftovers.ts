@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { isWithin } from '../../../src/base/paths/is-within.ts';
+import { readProc } from '../../support/proc-files.ts';
 import type { HeddleProcess } from '../support.ts';
 import { RAN } from './turn-plan.ts';
 
@@ -99,7 +100,7 @@ function childrenOf(pid: number): string[] {
 
 /** A zombie has ended. */
 function isAlive(pid: string): boolean {
-  const stat = textOf(`/proc/${pid}/stat`);
+  const stat = readProc(`/proc/${pid}/stat`);
   return stat !== '' && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(') ') + 2));
 }
 
@@ -117,13 +118,5 @@ function processLine(pid: string): string {
 }
 
 function commandLine(pid: string): string {
-  return textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  return readProc(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
 }

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../../../src/protocol/generated/types.ts';
-import { created, message, ProviderServer, type Reply, sse } from '../../model/provider-server.ts';
+import { halfAnswer, ProviderServer } from '../../model/provider-server.ts';
 import { brief } from '../../support/expected.ts';
 import { CLIENT_INFO, type Message, text } from '../../support/test-client.ts';
 import {
@@ -43,12 +43,6 @@ function answerIds(lines: string): unknown[] {
     method === undefined && result !== undefined ? [id] : [],
   );
 }
-
-/** Says half a message and no more. */
-const halfAnswer: Reply = (res) => {
-  res.writeHead(200, { 'content-type': 'text/event-stream' });
-  res.write([created, ...message('half an answer').slice(0, 2)].map(sse).join(''));
-};
 
 interface InTurn {
   heddle: HeddleProcess;

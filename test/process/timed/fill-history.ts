@@ -4,13 +4,13 @@ import {
   agentMessage,
   idOf,
   itemEntry,
-  modelMessage,
   settings,
   threadRecord,
   turnEnded,
   turnStarted,
   userMessage,
 } from '../../store/samples.ts';
+import { asked } from '../../support/test-model.ts';
 
 interface History {
   /** The number of the thread, for `idOf`. */
@@ -36,17 +36,17 @@ export async function fillHistory(
         kind: 'model',
         turnId,
         item: {
-          ...modelMessage(text),
+          ...asked(text),
           role: 'assistant',
           content: [{ type: 'output_text', text }],
         } as never,
       },
     ]);
-    const asked: LogEntry[] = [
+    const question: LogEntry[] = [
       itemEntry(turnId, userMessage(`${turnId} question`)),
-      { kind: 'model', turnId, item: modelMessage('hi') },
+      { kind: 'model', turnId, item: asked('hi') },
     ];
-    return [turnStarted(turnId), ...asked, ...said.flat(), turnEnded(turnId)];
+    return [turnStarted(turnId), ...question, ...said.flat(), turnEnded(turnId)];
   });
   const store = openStore(home);
   await fillThread(store, threadRecord(thread, { settings: { ...settings, cwd: home } }), turnsOf);

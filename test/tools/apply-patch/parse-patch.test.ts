@@ -2,21 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
+import { patchOf } from './apply-to-files.ts';
 
 const parsed = (text: string) => parsePatch(text, new EventLoopYield());
 
-function patch(...lines: string[]): string {
-  return ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
-}
-
 function update(...lines: string[]): string {
-  return patch('*** Update File: f', ...lines);
+  return patchOf('*** Update File: f', ...lines);
 }
 
 const ADD_X = [{ type: 'add', path: 'n', text: 'x\n' }];
 
 test('every kind of operation, in the order of the patch', async () => {
-  const text = patch(
+  const text = patchOf(
     '*** Add File: dir/a b.txt',
     '+one',
     '+',
@@ -63,25 +60,25 @@ describe('the envelope', () => {
       ' *** Begin Patch \n*** Add File: n\n+x\n  *** End Patch\t',
     ],
     ['blank lines around the patch', '\n\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n\n'],
-    ['blanks around a header', patch('  *** Add File: n  ', '+x')],
-    ['blank lines between operations', patch('', '*** Add File: n', '+x', '')],
-    ['CRLF line ends', patch('*** Add File: n', '+x').replaceAll('\n', '\r\n')],
-    ['a heredoc around it', `<<EOF\n${patch('*** Add File: n', '+x')}\nEOF`],
-    ['a quoted heredoc around it', `<<'EOF'\n${patch('*** Add File: n', '+x')}\nEOF\n`],
+    ['blanks around a header', patchOf('  *** Add File: n  ', '+x')],
+    ['blank lines between operations', patchOf('', '*** Add File: n', '+x', '')],
+    ['CRLF line ends', patchOf('*** Add File: n', '+x').replaceAll('\n', '\r\n')],
+    ['a heredoc around it', `<<EOF\n${patchOf('*** Add File: n', '+x')}\nEOF`],
+    ['a quoted heredoc around it', `<<'EOF'\n${patchOf('*** Add File: n', '+x')}\nEOF\n`],
   ])('takes %s', async (_name, text) => {
     expect(await parsed(text)).toEqual(ADD_X);
   });
 
   test.each([
     ['nothing', ''],
-    ['prose before it', `Here it is:\n${patch('*** Add File: n', '+x')}`],
-    ['text after it', `${patch('*** Add File: n', '+x')}\nDone.`],
-    ['a code fence', `\`\`\`\n${patch('*** Add File: n', '+x')}\n\`\`\``],
-    ['two patches', `${patch('*** Add File: n', '+x')}\n${patch('*** Add File: m', '+x')}`],
+    ['prose before it', `Here it is:\n${patchOf('*** Add File: n', '+x')}`],
+    ['text after it', `${patchOf('*** Add File: n', '+x')}\nDone.`],
+    ['a code fence', `\`\`\`\n${patchOf('*** Add File: n', '+x')}\n\`\`\``],
+    ['two patches', `${patchOf('*** Add File: n', '+x')}\n${patchOf('*** Add File: m', '+x')}`],
     ['no end', '*** Begin Patch\n*** Add File: n\n+x'],
     ['a first line alone', '*** Begin Patch'],
-    ['a heredoc with another tag at its end', `<<EOF\n${patch('*** Add File: n', '+x')}\nEND`],
-    ['no operation', patch()],
+    ['a heredoc with another tag at its end', `<<EOF\n${patchOf('*** Add File: n', '+x')}\nEND`],
+    ['no operation', patchOf()],
   ])('refuses %s', async (_name, text) => {
     await expect(parsed(text)).rejects.toThrow(PatchError);
   });
@@ -91,17 +88,17 @@ describe('an error names the invalid line', () => {
   test.each([
     [
       'an unknown header',
-      patch('*** Frob File: x'),
+      patchOf('*** Frob File: x'),
       /^invalid patch, line 2: '\*\*\* Frob File: x' is not a file header/,
     ],
     [
       'an empty path',
-      patch('*** Add File:  '),
+      patchOf('*** Add File:  '),
       /line 2: the path is empty or contains a NUL character/,
     ],
     [
       'a NUL in a path',
-      patch('*** Delete File: a\0b'),
+      patchOf('*** Delete File: a\0b'),
       /line 2: the path is empty or contains a NUL character/,
     ],
     ['an update without changes', update(), /the update of 'f' has no changes/],
@@ -120,7 +117,7 @@ describe('an error names the invalid line', () => {
     ],
     [
       'a line without a mark in a new file',
-      patch('*** Add File: n', '+x', 'y'),
+      patchOf('*** Add File: n', '+x', 'y'),
       /line 4: 'y' is not a file header/,
     ],
     [
@@ -134,7 +131,7 @@ describe('an error names the invalid line', () => {
 });
 
 test('a new file without lines is empty', async () => {
-  expect(await parsed(patch('*** Add File: n'))).toEqual([{ type: 'add', path: 'n', text: '' }]);
+  expect(await parsed(patchOf('*** Add File: n'))).toEqual([{ type: 'add', path: 'n', text: '' }]);
 });
 
 test('the first chunk may lack its @@, and blank lines may stand before it', async () => {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -6,6 +5,7 @@ import { ProxyRefusal } from '../../../src/network/proxy-refusal.ts';
 import { RemoteProxies } from '../../../src/tools/command/network/worker/remote-proxies.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { exchange, request, startEcho, startWebServer } from '../../network/proxied.ts';
+import { curl } from '../../support/curl.ts';
 import { RecordingLog } from '../../support/recording-log.ts';
 import { completed, done, modelOutput, runs, THREAD } from '../command-server.ts';
 import { decide, MANAGED_CONFIG, managed } from './managed-server.ts';
@@ -15,17 +15,6 @@ const OPEN_CONFIG = MANAGED_CONFIG.replace(
   'enabled = true\n',
   'enabled = true\nallow_local_binding = true\n',
 );
-
-/** Returns the output of curl, and its exit code. */
-function curl(url: string, proxy: string): Promise<string> {
-  return new Promise((resolve) => {
-    execFile(
-      'curl',
-      ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url],
-      (error, stdout) => resolve(`${stdout} ${error?.code ?? 0}`),
-    );
-  });
-}
 
 test('a command reaches a host through the proxy in its thread, once a person has allowed it', {
   timeout: 60_000,
