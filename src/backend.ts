@@ -1,11 +1,11 @@
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
+import { ToolApprovals } from './agent/mcp/tool-approvals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { Threads } from './agent/threads/threads.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { HttpClient } from './base/http/http-client.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import { validOrNull } from './config/valid-or-null.ts';
-import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { RequestMethods } from './handlers/requested/method.ts';
 import type { Diagnostics } from './handlers/server/diagnostics.ts';
@@ -133,10 +133,10 @@ function createThreads(
     programs: machine.programs,
   };
   const ofMcp = {
-    toolApprovals: storedToolApprovals({ configWriter: changes.configWriter, config }),
+    toolApprovals: new ToolApprovals(config, changes.configWriter),
     http: new HttpClient({ env: machine.machine.env, clock, log }),
   };
-  const kinds = turnPartList({ mcp: ofMcp }, partKinds);
+  const kinds = turnPartList(ofMcp, partKinds);
   return new Threads(given, { attendance: clients, kinds, notifier });
 }
 

@@ -14,10 +14,10 @@ import type {
 import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
-import type { McpStatusServices } from './mcp-server-status/list.ts';
+import type { McpMethodServices } from './mcp-server-status/list.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
 
-export function mcpServerMethods(deps: McpStatusServices) {
+export function mcpServerMethods(deps: McpMethodServices) {
   return {
     'mcpServer/tool/call': {
       order: unqueued,
@@ -73,12 +73,12 @@ interface ServerRequest {
 }
 
 async function requestOfThread(
-  { threads }: McpStatusServices,
+  { threads }: McpMethodServices,
   { threadId, server: name, ...sent }: ServerRequest & { threadId: string },
 ) {
   const thread = threads.require(threadId);
   const part = thread.part(McpTools);
-  part.opened();
+  part.start();
   const found = part.servers.find(name);
   if (found === null) {
     throw unknownMcpServer(
@@ -125,7 +125,7 @@ function askingClient(
 }
 
 async function requestOfConfig(
-  { mcp, config, cwd }: McpStatusServices,
+  { mcp, config, cwd }: McpMethodServices,
   { server: name, ...sent }: ServerRequest,
 ) {
   const { servers } = mcpSettings(await config());

@@ -25,9 +25,9 @@ import { getConversationSummaryMethods } from './get-conversation-summary.ts';
 import { gitDiffToRemoteMethods } from './git-diff-to-remote.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { hooksListMethods } from './hooks/list.ts';
-import { type McpLoginServices, oauthMethods } from './mcp-server/oauth.ts';
+import { oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
-import { mcpServerStatusMethods } from './mcp-server-status/list.ts';
+import { type McpMethodServices, mcpServerStatusMethods } from './mcp-server-status/list.ts';
 import { modelMethods } from './model/list.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { permissionProfileMethods } from './permission-profile/list.ts';
@@ -81,7 +81,7 @@ export interface MethodServices {
   threads: Omit<ThreadServices, 'answers'>;
   goals: ThreadGoals;
   accounts: Accounts;
-  mcp: Pick<McpLoginServices, 'mcp' | 'logins' | 'credentials'>;
+  mcp: Pick<McpMethodServices, 'mcp' | 'logins' | 'credentials'>;
   configured: Configured;
   /** Clients start these beside threads. */
   started: {

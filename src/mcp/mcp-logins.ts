@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { McpHttp, McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import { mcpRequestFailed } from '../protocol/mcp-errors.ts';
 import { redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import type { McpServers } from './mcp-servers.ts';
@@ -55,15 +56,15 @@ export class McpLogins {
   }
 
   /**
-   * Begins a login, and returns when it is known where the user logs in. Rejects with an McpError.
+   * Begins a login, and returns when it is known where the user logs in. Rejects with an RpcError.
    */
   async begin(options: LoginOptions): Promise<BegunLogin> {
     const { config } = options;
     const key = `${config.name} ${config.transport.url}`;
     const before = this.#open.get(key) ?? null;
     if (before === null && this.#open.size >= OPEN_MAX)
-      throw new McpError(
-        'other',
+      throw mcpRequestFailed(
+        null,
         `${OPEN_MAX} logins are open: finish them first, or try again later`,
       );
     before?.ending.abort(new McpError('cancelled', 'another login to this server has begun'));
@@ -82,8 +83,8 @@ export class McpLogins {
     if ('url' in begun)
       return { loginId: this.#deps.ids.next(), authorizationUrl: begun.url, ended };
     if (begun.problem === null)
-      throw new McpError('other', `the MCP server ${config.name} does not require a login`);
-    throw new McpError('other', `logging in to ${config.name} failed: ${begun.problem}`);
+      throw mcpRequestFailed(null, `the MCP server ${config.name} does not require a login`);
+    throw mcpRequestFailed(null, `logging in to ${config.name} failed: ${begun.problem}`);
   }
 
   /** Ends all logins that are open. */

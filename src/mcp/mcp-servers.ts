@@ -2,10 +2,12 @@ import type { Timer } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
 import { type JsonObject, withSortedKeys } from '../base/json-value.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import type { McpSettings } from '../config/mcp/mcp-settings.ts';
+import { requiredServersFailed } from '../protocol/mcp-errors.ts';
 import { McpHostClient } from './mcp-host-client.ts';
 import { McpServer } from './mcp-server.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
-import type { McpUser } from './mcp-user.ts';
+import { type McpUser, unattended } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
 import { ServerTokens } from './oauth/server-tokens.ts';
 
@@ -70,6 +72,32 @@ export class McpServers {
         if (!shared.server.isUsed && this.#shared.get(key) === shared) this.#endLater(key, shared);
       },
     };
+  }
+
+  /**
+   * Waits until the servers that a configuration requires are ready. Those that have failed are
+   * started again at once. They keep running for a moment, so that the thread shares them. Throws
+   * an RpcError that names those that cannot be started. `root`: the working directory.
+   */
+  async require({ servers, problems }: McpSettings, root: string): Promise<void> {
+    const failures = problems
+      .filter(({ required }) => required)
+      .map(({ name, error }) => `${name}: ${error.message}`);
+    const needed = servers.filter(({ enabled, required }) => enabled && required);
+    await Promise.all(
+      needed.map(async (config) => {
+        const { server, release } = this.use(config, unattended(root));
+        try {
+          server.startFailed();
+          await server.settled(new AbortController().signal);
+          if (server.state.status === 'failed')
+            failures.push(`${config.name}: ${server.state.error}`);
+        } finally {
+          release();
+        }
+      }),
+    );
+    if (failures.length > 0) throw requiredServersFailed(failures.sort());
   }
 
   /** The number of servers that run or are being started. */

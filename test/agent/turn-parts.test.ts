@@ -113,7 +113,7 @@ test('a part that throws while the thread is idle, resumed or closed is passed o
   };
   const rejecting = async () => broken();
   const server = await threadWith(
-    () => ({ due: broken, resumed: broken, endWork: rejecting }),
+    () => ({ due: broken, opened: broken, endWork: rejecting }),
     done,
   );
   await server.client.turn(threadId, 'go');
@@ -126,7 +126,7 @@ test('a part that throws while the thread is idle, resumed or closed is passed o
   expect(new Set(server.log.takeErrors())).toEqual(
     new Set([
       'a part failed to say whether a turn is due',
-      'a part failed to announce its state',
+      'a part failed to open its thread',
       'a part failed to end its work',
     ]),
   );

@@ -53,12 +53,12 @@ const FIGURES: readonly Figure[] = [
   { name: 'moments of a part', limit: 16, found: membersOf(src, 'TurnPart').length },
   {
     name: 'lines of the files that run parts',
-    limit: 705,
+    limit: 704,
     found: sum(matching(RUNS_PARTS).map(linesOf)),
   },
   ...(
     [
-      ['MCP', ['src/agent/mcp', 'src/mcp'], 11],
+      ['MCP', ['src/agent/mcp', 'src/mcp'], 6],
       ['sub-agents', ['src/agent/sub-agents'], 2],
       ['hooks', ['src/agent/hooks', 'src/hooks'], 3],
       ['guardian', ['src/agent/guardian'], 3],

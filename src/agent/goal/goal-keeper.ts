@@ -18,7 +18,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
-import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
+import type { DueTurn, Opening, TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
 import { CurrentGoal } from './current-goal.ts';
 import {
   changedGoal,
@@ -151,8 +151,8 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     };
   }
 
-  resumed(): Announcement[] {
-    return [this.#goal.announcement(null)];
+  opened(how: Opening): Announcement[] {
+    return how === 'resumed' ? [this.#goal.announcement(null)] : [];
   }
 
   inputArrived(): StepAddition {

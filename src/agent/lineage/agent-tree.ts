@@ -94,6 +94,11 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
+  /**
+   * Finishes what a killed server has left of the agents of a thread that has been loaded, and
+   * counts their tokens.
+   */
+  tidy(ownerId: string): Promise<void>;
   /** The threads above an agent, the uppermost first. */
   above(agentId: string): Promise<ThreadAbove[]>;
   /** The tokens that threads and the agents below them have used. */

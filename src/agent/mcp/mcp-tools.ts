@@ -6,7 +6,7 @@ import type { ToolNamespace } from '../../model/model.ts';
 import { NAMESPACE_DESCRIPTION_CHARS_MAX } from '../../model/offered-schema.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import type { TurnPart } from '../turn/turn-part.ts';
+import type { Opening, TurnPart } from '../turn/turn-part.ts';
 import { answerQuestion } from './answer-question.ts';
 import { type AsideCall, callAside } from './call-aside.ts';
 import { McpCallAction } from './mcp-call-action.ts';
@@ -46,20 +46,17 @@ export class McpTools implements TurnPart {
     return this.#of.thread.state.configuration.mcp.settings;
   }
 
-  /**
-   * Starts the servers that the configuration names now, unless they are in use. To be called when
-   * a client has been told of the thread. Returns at once.
-   */
-  opened(): void {
-    if (!this.#isClosed) this.servers.use(this.settings);
+  /** With another configuration, it uses the servers of that if it uses any. */
+  opened(how: Opening): [] {
+    if (how !== 'reconfigured' || this.servers.isInUse) this.start();
+    return [];
   }
 
   /**
-   * The thread has another configuration. If servers are in use, it uses those of that
-   * configuration.
+   * Starts the servers that the configuration names now, unless they are in use. Returns at once.
    */
-  reconfigured(): void {
-    if (this.servers.isInUse) this.opened();
+  start(): void {
+    if (!this.#isClosed) this.servers.use(this.settings);
   }
 
   /**
@@ -71,7 +68,7 @@ export class McpTools implements TurnPart {
   }
 
   async #tools(signal: AbortSignal): Promise<Tool[]> {
-    this.opened();
+    this.start();
     const used = this.servers.all;
     if (used.length === 0) return [];
     await Promise.all(
@@ -99,7 +96,7 @@ export class McpTools implements TurnPart {
    * Rejects if the call fails.
    */
   callAside(call: AsideCall, signal: AbortSignal): Promise<string> | null {
-    this.opened();
+    this.start();
     const used = this.servers.find(call.server);
     return used && callAside(used, call, signal);
   }

@@ -8,14 +8,13 @@ import type { AsideAnswer } from '../aside/ask-aside.ts';
 import { type SampleRequest, sampleThread } from '../aside/sample-thread.ts';
 import type { ClientQuestions } from '../calls/client-questions.ts';
 import { TurnRunner } from '../loop/turn-runner.ts';
-import { McpTools } from '../mcp/mcp-tools.ts';
 import type { Unstored } from '../outbox/outbox.ts';
 import type { Services } from '../services.ts';
 import { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
-import type { TurnPart } from '../turn/turn-part.ts';
+import type { Opening, TurnPart } from '../turn/turn-part.ts';
 import { revertedPatch, type TurnPartKind } from '../turn/turn-part-kind.ts';
 import { createThreadContext, type ThreadSource } from './create-thread-context.ts';
 import { ThreadTurns } from './thread-turns.ts';
@@ -82,24 +81,17 @@ export class LoadedThread {
     return this.turn?.rootTurnId ?? null;
   }
 
-  /** A client has started, forked or resumed the thread, and knows it: its MCP servers start. */
-  opened(): void {
-    this.part(McpTools).opened();
-  }
-
-  /** The thread has another configuration. */
-  reconfigured(): void {
-    this.part(McpTools).reconfigured();
+  /**
+   * The thread is open for a client, which knows it, or has another configuration. Returns the
+   * announcements for a client that has resumed it.
+   */
+  opened(how: Opening): Announcement[] {
+    return this.#thread.parts.opened(how);
   }
 
   /** The part of this class. Throws if there is none. */
   part<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
     return this.#thread.parts.get(kind);
-  }
-
-  /** The announcements for a client that resumes the thread. */
-  get resumeAnnouncements(): Announcement[] {
-    return this.#thread.parts.resumed();
   }
 
   /** Whether a turn runs or is being begun. */

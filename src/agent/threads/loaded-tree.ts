@@ -1,7 +1,8 @@
 import type { UserInput } from '../../protocol/generated/types.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import { AgentEnds } from '../lineage/agent-ends.ts';
+import type { AgentCounts } from '../lineage/agent-counts.ts';
+import type { AgentEnds } from '../lineage/agent-ends.ts';
 import { type AgentState, agentState, readAgentState } from '../lineage/agent-state.ts';
 import {
   type AgentLimits,
@@ -11,7 +12,7 @@ import {
   type StartedAgent,
   type ThreadAbove,
 } from '../lineage/agent-tree.ts';
-import { AgentsUsage } from '../lineage/agents-usage.ts';
+import type { AgentsUsage } from '../lineage/agents-usage.ts';
 import { isAgentOf, isOpen, parentOf } from '../lineage/parent-of.ts';
 import type { RetireOptions } from '../lineage/retire-tree.ts';
 import { sweepAgents } from '../lineage/sweep-agents.ts';
@@ -26,6 +27,12 @@ import type { ThreadLoader } from './thread-loader.ts';
 import type { ThreadUnloader } from './thread-unloader.ts';
 import { TreeRetirement } from './tree-retirement.ts';
 
+interface LoadedTreeOptions {
+  /** Loads agents. */
+  loader: Pick<ThreadLoader, 'startAgent' | 'using'>;
+  counts: AgentCounts;
+}
+
 /** The agents of all threads: the loaded ones run here, the others are read from the store. */
 export class LoadedTree implements AgentTree {
   readonly #services: Pick<Services, 'runtime' | 'store' | 'clients'>;
@@ -34,7 +41,7 @@ export class LoadedTree implements AgentTree {
   readonly #loader: Pick<ThreadLoader, 'startAgent' | 'using'>;
   readonly #admission: Admission;
   readonly #retirement: TreeRetirement;
-  readonly #ends = new AgentEnds();
+  readonly #ends: AgentEnds;
   readonly usage: AgentsUsage;
   readonly interrupts: TreeInterrupts;
 
@@ -42,7 +49,7 @@ export class LoadedTree implements AgentTree {
     services: Pick<Services, 'runtime' | 'store' | 'clients'>,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
-    loader: Pick<ThreadLoader, 'startAgent' | 'using'>,
+    { loader, counts }: LoadedTreeOptions,
   ) {
     this.#services = services;
     this.#loaded = loaded;
@@ -58,11 +65,9 @@ export class LoadedTree implements AgentTree {
           .map(({ id }) => id),
     });
     this.interrupts = new TreeInterrupts(loaded);
-    this.usage = new AgentsUsage({ store, loaded });
-    this.#retirement = new TreeRetirement(services, loaded, unloader, {
-      ends: this.#ends,
-      usage: this.usage,
-    });
+    this.#ends = counts.ends;
+    this.usage = counts.usage;
+    this.#retirement = new TreeRetirement(services, loaded, unloader, counts);
   }
 
   async start(
@@ -148,10 +153,6 @@ export class LoadedTree implements AgentTree {
       await this.#retirement.closeAgent(id);
   }
 
-  /**
-   * Finishes what a killed server has left of the agents of a thread that has been loaded, and
-   * counts their tokens.
-   */
   async tidy(ownerId: string): Promise<void> {
     const { store, runtime } = this.#services;
     const { unlisted, orphans } = await store.leftAgents(ownerId);
@@ -219,12 +220,6 @@ export class LoadedTree implements AgentTree {
 
   version(ownerId: string): number {
     return this.#ends.version(ownerId);
-  }
-
-  /** A thread is not loaded any more. */
-  noteUnloaded(threadId: string): void {
-    this.#ends.forget(threadId);
-    this.usage.forget(threadId);
   }
 
   /** A turn of the thread has ended. */

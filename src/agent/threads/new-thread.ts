@@ -20,7 +20,6 @@ import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import { commandSettings } from '../../tools/command/command-settings.ts';
 import { shownReasoning } from '../items/shown-reasoning.ts';
-import { requireServers } from '../mcp/require-servers.ts';
 import { Instructions } from '../prompt/instructions.ts';
 import type { Services } from '../services.ts';
 import { contextWindows } from '../settings/context-windows.ts';
@@ -129,7 +128,7 @@ export async function configureThread(
   last: Partial<ThreadSettings>,
 ): Promise<ResolvedThread> {
   const resolved = await resolveThread(services, request, last);
-  await requireServers(resolved.configuration.mcp.settings, services.mcp, resolved.settings.cwd);
+  await services.mcp.require(resolved.configuration.mcp.settings, resolved.settings.cwd);
   return resolved;
 }
 

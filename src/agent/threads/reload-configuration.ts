@@ -81,7 +81,7 @@ async function reloadThread(
         return readAgain();
       });
     }
-    thread.reconfigured();
+    thread.opened('reconfigured');
   } catch (error) {
     keepsConfiguration(thread, services, error);
   }

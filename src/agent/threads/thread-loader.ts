@@ -30,10 +30,7 @@ import type { ThreadUnloader } from './thread-unloader.ts';
 const LEVELS_MAX = 1_000;
 
 /** The things that all threads of a server get when they are loaded. */
-interface LoadedThreadKit extends Pick<LoadedThreadOptions, 'kinds' | 'onTurnEnded'> {
-  /** Called with each stored thread that has been loaded. If it fails, loading fails. */
-  tidy(threadId: string): Promise<void>;
-}
+type LoadedThreadKit = Pick<LoadedThreadOptions, 'kinds' | 'onTurnEnded'>;
 
 /** Loads threads: new ones, stored ones and those of agents. */
 export class ThreadLoader {
@@ -173,8 +170,7 @@ export class ThreadLoader {
   }
 
   #made(options: Omit<LoadedThreadOptions, 'services' | 'kinds' | 'onTurnEnded'>): LoadedThread {
-    const { kinds, onTurnEnded } = this.#own;
-    return new LoadedThread({ ...options, services: this.#services, kinds, onTurnEnded });
+    return new LoadedThread({ ...options, ...this.#own, services: this.#services });
   }
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
@@ -202,7 +198,7 @@ export class ThreadLoader {
   async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     const thread = await this.#open(threadId, request);
     try {
-      await this.#own.tidy(threadId);
+      await this.#services.agents.tidy(threadId);
       return thread;
     } catch (error) {
       // Nobody follows it yet, so nothing else would unload it.

@@ -1,6 +1,7 @@
 import type { Timer } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
+import type { AgentCounts } from '../lineage/agent-counts.ts';
 import type { Services } from '../services.ts';
 import { IdleAgents } from './idle-agents.ts';
 import type { LoadedThread } from './loaded-thread.ts';
@@ -29,7 +30,7 @@ export class ThreadUnloader {
   readonly #loaded: LoadedThreads;
   readonly #services: Pick<Services, 'runtime' | 'clients' | 'limits'>;
   readonly #attendance: Attendance;
-  readonly #onUnloaded: (threadId: string) => void;
+  readonly #agents: AgentCounts;
   readonly #idle = new Map<string, Timer>();
   readonly #idleAgents = new IdleAgents(IDLE_AGENTS_MAX);
   /** The loaded agents that a client has opened itself. */
@@ -41,17 +42,17 @@ export class ThreadUnloader {
   readonly #breaks = new EventLoopYield();
   #closing: Promise<void> | null = null;
 
-  /** `onUnloaded`: called with each thread that is not loaded any more. */
+  /** `agents`: forget the threads that are not loaded any more. */
   constructor(
     loaded: LoadedThreads,
     services: Pick<Services, 'runtime' | 'clients' | 'limits'>,
     attendance: Attendance,
-    onUnloaded: (threadId: string) => void,
+    agents: AgentCounts,
   ) {
     this.#loaded = loaded;
     this.#services = services;
     this.#attendance = attendance;
-    this.#onUnloaded = onUnloaded;
+    this.#agents = agents;
   }
 
   /** Starts the timer that unloads a thread without followers or a running turn. */
@@ -161,7 +162,8 @@ export class ThreadUnloader {
     this.#loaded.remove(thread);
     this.#opened.delete(id);
     this.#idleAgents.remove(record.sessionId, id);
-    this.#onUnloaded(id);
+    this.#agents.ends.forget(id);
+    this.#agents.usage.forget(id);
     await thread.close();
   }
 

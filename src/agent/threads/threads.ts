@@ -5,6 +5,8 @@ import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import { revertingPatch } from '../history/reverting-patch.ts';
+import { AgentEnds } from '../lineage/agent-ends.ts';
+import { AgentsUsage } from '../lineage/agents-usage.ts';
 import type { TurnNotifier } from '../notify/turn-notifier.ts';
 import type { Services } from '../services.ts';
 import { sharedLimits } from '../shared-limits.ts';
@@ -48,22 +50,19 @@ export class Threads {
     this.#notifier = notifier;
     const shared = { ...given, limits: sharedLimits(given.runtime.clock) };
     const loaded = new LoadedThreads(given.clients);
-    const unloader = new ThreadUnloader(loaded, shared, attendance, (id) =>
-      this.agents.noteUnloaded(id),
-    );
-    this.agents = new LoadedTree(given, loaded, unloader, {
+    const usage = new AgentsUsage({ store: given.store, loaded });
+    const counts = { ends: new AgentEnds(), usage };
+    const unloader = new ThreadUnloader(loaded, shared, attendance, counts);
+    const loader: Pick<ThreadLoader, 'startAgent' | 'using'> = {
       startAgent: (parent, agent) => this.#loader.startAgent(parent, agent),
       using: (agentId, owner, use) => this.#loader.using(agentId, owner, use),
-    });
+    };
+    this.agents = new LoadedTree(given, loaded, unloader, { loader, counts });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
     this.#services = { ...shared, agents: this.agents };
     this.#loaded = loaded;
     this.#unloader = unloader;
-    this.#loader = new ThreadLoader(this.#services, loaded, unloader, {
-      kinds,
-      onTurnEnded,
-      tidy: (id) => this.agents.tidy(id),
-    });
+    this.#loader = new ThreadLoader(this.#services, loaded, unloader, { kinds, onTurnEnded });
   }
 
   /** The ids of all loaded threads, oldest first. */

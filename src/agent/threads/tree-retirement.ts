@@ -1,5 +1,4 @@
-import type { AgentEnds } from '../lineage/agent-ends.ts';
-import type { AgentsUsage } from '../lineage/agents-usage.ts';
+import type { AgentCounts } from '../lineage/agent-counts.ts';
 import { type Retired, type RetireOptions, retireTree } from '../lineage/retire-tree.ts';
 import type { Services } from '../services.ts';
 import type { LoadedThreads } from './loaded-threads.ts';
@@ -10,13 +9,13 @@ export class TreeRetirement {
   readonly #services: Pick<Services, 'runtime' | 'store' | 'clients'>;
   readonly #loaded: LoadedThreads;
   readonly #unloader: ThreadUnloader;
-  readonly #told: { ends: AgentEnds; usage: AgentsUsage };
+  readonly #told: AgentCounts;
 
   constructor(
     services: Pick<Services, 'runtime' | 'store' | 'clients'>,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
-    told: { ends: AgentEnds; usage: AgentsUsage },
+    told: AgentCounts,
   ) {
     this.#services = services;
     this.#loaded = loaded;

@@ -82,6 +82,9 @@ export interface EndedResponse {
  */
 export type ThreadOrigin = 'startup' | 'clear' | 'resume' | 'fork';
 
+/** A client has started or forked a thread, or resumed it; or its configuration was read again. */
+export type Opening = 'started' | 'resumed' | 'reconfigured';
+
 /** The result of a part, at once or later. An interrupt of the turn ends the wait. */
 export type Awaitable<T> = T | Promise<T>;
 
@@ -109,8 +112,8 @@ export interface TurnPart {
   tools?(soFar: readonly Tool[], signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
-  /** The announcements for a client that resumes the thread. */
-  resumed?(): Announcement[];
+  /** Returns the announcements for a client that has resumed the thread. */
+  opened?(how: Opening): Announcement[];
 
   /** A client's input begins or joins a turn, or a user command begins one. */
   inputArrived?(): StepAddition;

@@ -9,12 +9,12 @@ import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
-import type { PendingCall } from './turn-events.ts';
-import { EVENTS, type TurnEffects, type TurnEvents } from './turn-events.ts';
+import { EVENTS, type PendingCall, type TurnEffects, type TurnEvents } from './turn-events.ts';
 import type {
   DueTurn,
   EndBeforeRequest,
   EndedResponse,
+  Opening,
   TurnContext,
   TurnOutcome,
   TurnPart,
@@ -69,9 +69,9 @@ export class TurnParts {
     return null;
   }
 
-  resumed(): Announcement[] {
+  opened(how: Opening): Announcement[] {
     return this.#parts.flatMap((part) =>
-      this.#guard.attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'),
+      this.#guard.attempt(() => part.opened?.(how) ?? [], [], 'a part failed to open its thread'),
     );
   }
 

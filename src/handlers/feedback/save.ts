@@ -7,7 +7,6 @@ import { configuredSecrets } from '../../config/configured-secrets.ts';
 import { validOrNull } from '../../config/valid-or-null.ts';
 import { removePath } from '../../files/remove-path.ts';
 import { whyNotWritten } from '../../files/why-not-written.ts';
-import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import { fileFailed } from '../../protocol/file-errors.ts';
 import type { FeedbackSaveParams } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
@@ -31,7 +30,8 @@ interface ReportServices extends Pick<ThreadServices, 'threads' | 'store' | 'ids
   /** The server's own environment. */
   env: Env;
   config: () => Promise<Config>;
-  credentials: Pick<CredentialStore, 'secrets'>;
+  /** The logins to MCP servers. */
+  credentials: { secrets(): readonly string[] };
   /** The version of heddle. */
   version: string;
   platform: NodeJS.Platform;

@@ -1,3 +1,4 @@
+import type { ClientChannel } from '../../agent/client-channel.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { Threads } from '../../agent/threads/threads.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
@@ -8,6 +9,7 @@ import {
   type McpServerConfig,
 } from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
+import type { McpLogins } from '../../mcp/mcp-logins.ts';
 import type { McpServer } from '../../mcp/mcp-server.ts';
 import type { McpLease, McpServers } from '../../mcp/mcp-servers.ts';
 import { unattended } from '../../mcp/mcp-user.ts';
@@ -17,16 +19,19 @@ import type { ListMcpServerStatusParams, McpServerStatus } from '../../protocol/
 import { pageByPosition } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
-export interface McpStatusServices {
+/** The services of the methods about MCP servers. */
+export interface McpMethodServices {
   threads: Threads;
+  clients: ClientChannel;
   mcp: McpServers;
+  logins: McpLogins;
   credentials: CredentialStore;
   /** The server's working directory. */
   cwd: string;
   config: (cwd?: string | null) => Promise<Config>;
 }
 
-export function mcpServerStatusMethods(deps: McpStatusServices) {
+export function mcpServerStatusMethods(deps: McpMethodServices) {
   return {
     'mcpServerStatus/list': {
       order: unqueued,
@@ -66,7 +71,7 @@ interface Subject {
  * which are started for it.
  */
 async function subject(
-  { threads, config, cwd, mcp }: McpStatusServices,
+  { threads, config, cwd, mcp }: McpMethodServices,
   { threadId }: ListMcpServerStatusParams,
 ): Promise<Subject> {
   if (threadId == null) {
@@ -77,7 +82,7 @@ async function subject(
     };
   }
   const part = threads.require(threadId).part(McpTools);
-  part.opened();
+  part.start();
   const lease = ({ name }: McpServerConfig) => {
     const used = part.servers.find(name);
     return used && { server: used.server, release: () => {} };
@@ -106,7 +111,7 @@ function blank(name: string): Omit<McpServerStatus, 'runtimeStatus' | 'authStatu
 }
 
 interface StatusOptions extends Pick<Subject, 'lease' | 'showsState'> {
-  deps: McpStatusServices;
+  deps: McpMethodServices;
   full: boolean;
   signal: AbortSignal;
 }

@@ -1,26 +1,14 @@
-import type { ClientChannel } from '../../agent/client-channel.ts';
-import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import {
   hasOwnAuthorization,
   type McpHttp,
   type McpServerConfig,
 } from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { McpLogins } from '../../mcp/mcp-logins.ts';
-import { McpError } from '../../mcp/messages/mcp-error.ts';
-import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
-import { mcpRequestFailed } from '../../protocol/mcp-errors.ts';
 import { refused } from '../../protocol/rpc-error.ts';
-import type { McpStatusServices } from '../mcp-server-status/list.ts';
+import type { McpMethodServices } from '../mcp-server-status/list.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
-export interface McpLoginServices extends McpStatusServices {
-  clients: ClientChannel;
-  logins: McpLogins;
-  credentials: CredentialStore;
-}
-
-export function oauthMethods(deps: McpLoginServices) {
+export function oauthMethods(deps: McpMethodServices) {
   return {
     'mcpServer/oauth/login': {
       order: unqueued,
@@ -40,7 +28,7 @@ export function oauthMethods(deps: McpLoginServices) {
             `clientRegistration "${registration}" is not possible: mcp_servers.${name}.oauth.client_id names a client that is registered already`,
           );
         }
-        const { loginId, authorizationUrl, ended } = await begun(deps, {
+        const { loginId, authorizationUrl, ended } = await deps.logins.begin({
           config,
           callback: settings.callback,
           scopes: scopes ?? null,
@@ -77,12 +65,12 @@ export function oauthMethods(deps: McpLoginServices) {
 }
 
 async function settingsOf(
-  { threads, config }: McpLoginServices,
+  { threads, config }: McpMethodServices,
   threadId: string | null | undefined,
 ): Promise<McpSettings> {
   return threadId == null
     ? mcpSettings(await config())
-    : threads.require(threadId).part(McpTools).settings;
+    : threads.require(threadId).configuration.mcp.settings;
 }
 
 function httpServer(
@@ -116,13 +104,4 @@ function httpServer(
       `the MCP server ${name} has an Authorization header in the configuration: it needs no login`,
     );
   return { ...config, transport };
-}
-
-async function begun({ logins }: McpLoginServices, options: Parameters<McpLogins['begin']>[0]) {
-  try {
-    return await logins.begin(options);
-  } catch (error) {
-    if (error instanceof McpError) throw mcpRequestFailed(error.code, error.message);
-    throw error;
-  }
 }

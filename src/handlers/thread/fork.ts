@@ -42,7 +42,7 @@ export function forkMethods(deps: ThreadServices) {
             thread: threads.view(fork.record),
           });
           warnOfThread(deps, fork, caller);
-          fork.opened();
+          fork.opened('started');
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
       },

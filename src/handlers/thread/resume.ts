@@ -43,11 +43,10 @@ export function resumeMethods(deps: ThreadServices) {
         after(() => {
           announceMode(deps, thread, caller);
           announceTokens(deps, thread, { caller, params });
-          for (const { method, params: shown } of thread.resumeAnnouncements)
+          for (const { method, params: shown } of thread.opened('resumed'))
             clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
-          thread.opened();
           threads.beginDueTurn(thread.id);
         });
         return answer;

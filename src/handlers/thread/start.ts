@@ -23,7 +23,7 @@ export function startMethods(deps: ThreadServices) {
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
           warnOfThread(deps, thread, caller);
-          thread.opened();
+          thread.opened('started');
         });
         return answer;
       },
