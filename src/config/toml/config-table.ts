@@ -4,7 +4,7 @@ import { ConfigError, type ConfigLocation } from './config-error.ts';
 /** Settings by key, from TOML or JSON. Its prototype is null. */
 export type ConfigTable = JsonObject;
 
-const DEPTH_MAX = 64;
+const TABLE_DEPTH_MAX = 64;
 
 /** Returns a table without a prototype, so that a key such as `__proto__` is ordinary data. */
 export function emptyTable(): ConfigTable {
@@ -36,7 +36,8 @@ interface Copying {
 
 function copyTable(source: object, copying: Copying, depth: number): JsonObject {
   const { location, isFrozen } = copying;
-  if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
+  if (depth > TABLE_DEPTH_MAX)
+    throw new ConfigError(`nested deeper than ${TABLE_DEPTH_MAX} levels`, location);
   const table = emptyTable();
   for (const [key, value] of Object.entries(source)) {
     const copied = copyValue(value, copying, depth);
@@ -47,8 +48,8 @@ function copyTable(source: object, copying: Copying, depth: number): JsonObject 
 
 function copyValue(value: unknown, copying: Copying, depth: number): JsonValue {
   if (Array.isArray(value)) {
-    if (depth > DEPTH_MAX)
-      throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, copying.location);
+    if (depth > TABLE_DEPTH_MAX)
+      throw new ConfigError(`nested deeper than ${TABLE_DEPTH_MAX} levels`, copying.location);
     const copied = value.map((element) => copyValue(element, copying, depth + 1));
     return copying.isFrozen ? (Object.freeze(copied) as JsonValue[]) : copied;
   }

@@ -14,7 +14,7 @@ const FILES_MAX = 200;
 const ENTRIES_MAX = 1_000;
 /** The most folders that are looked through. */
 const FOLDERS_MAX = 500;
-const DEPTH_MAX = 4;
+const FOLDER_DEPTH_MAX = 4;
 const MARKDOWN_BYTES_MAX = 256 * 1024;
 
 /** A Markdown file of another agent. */
@@ -43,7 +43,7 @@ export async function markdownFiles(
   // Grows while it is gone through.
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   const take = (entry: Dirent, path: string, depth: number) => {
-    if (entry.isDirectory() && isDeep && depth < DEPTH_MAX)
+    if (entry.isDirectory() && isDeep && depth < FOLDER_DEPTH_MAX)
       waiting.push({ path, depth: depth + 1 });
     if (!entry.name.endsWith('.md') || entry.isDirectory()) return;
     if (entry.isFile()) files.push(path);

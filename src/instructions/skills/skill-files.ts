@@ -10,13 +10,13 @@ import { isOwnFailure, statOf } from '../../base/paths/stat-of.ts';
 import type { SkillPlace } from './skill-places.ts';
 
 const SKILL_FILE = 'SKILL.md';
-const DEPTH_MAX = 6;
+const FOLDER_DEPTH_MAX = 6;
 const FOLDERS_MAX = 2000;
 /** The maximum number of entries that are read, over all folders without a skill. */
 const ENTRIES_MAX = 20_000;
 
 /** Says how much of a place is searched. */
-export const SEARCH_LIMITS = `at most ${FOLDERS_MAX} folders, ${ENTRIES_MAX} entries and ${DEPTH_MAX} levels are searched`;
+export const SEARCH_LIMITS = `at most ${FOLDERS_MAX} folders, ${ENTRIES_MAX} entries and ${FOLDER_DEPTH_MAX} levels are searched`;
 
 export interface SkillFiles {
   /** The SKILL.md files, sorted. */
@@ -34,7 +34,7 @@ export interface SkillFiles {
 export async function skillFiles(place: SkillPlace, working: EventLoopYield): Promise<SkillFiles> {
   const search = new Search(place, working);
   let level = [place.folder];
-  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
+  for (let depth = 0; depth < FOLDER_DEPTH_MAX && level.length > 0; depth++) {
     const below: string[] = [];
     for (const folder of level) below.push(...(await search.foldersIn(folder)));
     level = below;

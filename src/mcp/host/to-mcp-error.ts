@@ -13,7 +13,7 @@ import { McpError, type McpErrorDetails } from '../messages/mcp-error.ts';
 const PROBE = /^Version negotiation probe failed: /;
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;
-const DEPTH_MAX = 5;
+const CAUSES_MAX = 5;
 /**
  * The longest message, which servers and error pages decide: it goes to the model, to clients and
  * to the log.
@@ -66,7 +66,7 @@ function chainOf(error: unknown, depth = 0): string {
   const { cause } = error;
   if (error instanceof AggregateError && error.errors.length > 0)
     return chainOf(error.errors[0], depth + 1);
-  if (cause === undefined || depth > DEPTH_MAX) return own;
+  if (cause === undefined || depth > CAUSES_MAX) return own;
   const why = chainOf(cause, depth + 1);
   // The library repeats the message of a cause in its own.
   return own.endsWith(why) ? own : `${own}: ${why}`;

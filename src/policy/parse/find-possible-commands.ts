@@ -36,11 +36,11 @@ const READ_SUBSCRIPTS: ReadonlySet<string> = new Set(
 );
 const SUBSTITUTION = /\$\(|`/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
-const DEPTH_MAX = 8;
+const SCRIPT_DEPTH_MAX = 8;
 const COMMANDS_MAX = 1000;
 /** Words after these may be anything. */
 const WORDS_MAX = 200;
-const NODE_DEPTH_MAX = 500;
+const SYNTAX_DEPTH_MAX = 500;
 /** Stands for a command that was too large to read, so it may be anything. */
 const UNKNOWN: Words = ['\0', '\0'];
 
@@ -85,7 +85,7 @@ class PossibleCommands {
   #addCommand(words: Words, depth: number): void {
     const [program = ''] = words;
     if (program === '') return;
-    if (this.#found.length >= COMMANDS_MAX || depth > DEPTH_MAX) {
+    if (this.#found.length >= COMMANDS_MAX || depth > SCRIPT_DEPTH_MAX) {
       this.#found.push(UNKNOWN);
       return;
     }
@@ -144,13 +144,13 @@ class PossibleCommands {
   }
 
   #addNode(node: Node, depth: number, nodeDepth: number): void {
-    if (nodeDepth > NODE_DEPTH_MAX) {
+    if (nodeDepth > SYNTAX_DEPTH_MAX) {
       this.#found.push(UNKNOWN);
       return;
     }
     if (node.type === 'command') this.#addCommand(commandWords(node), depth);
-    else if (node.type === 'pipeline' && depth <= DEPTH_MAX) this.#addPiped(node, depth + 1);
-    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node))
+    else if (node.type === 'pipeline' && depth <= SCRIPT_DEPTH_MAX) this.#addPiped(node, depth + 1);
+    else if (INPUTS.has(node.type) && depth <= SCRIPT_DEPTH_MAX && runsInput(node))
       this.#addScript(inputText(node), depth + 1);
     for (const child of node.children)
       if (child.isNamed) this.#addNode(child, depth, nodeDepth + 1);

@@ -21,7 +21,7 @@ const RESERVED: ReadonlySet<string> = new Set(
     'always end foreach nocorrect noglob repeat'
   ).split(' '),
 );
-const DEPTH_MAX = 100;
+const SYNTAX_DEPTH_MAX = 100;
 
 /**
  * Returns each simple command of a script, in order. Returns null if the script has anything except
@@ -60,7 +60,7 @@ export async function readSimpleCommands(
       if (!child.isNamed) return OPERATORS.has(child.type);
       if (child.type === 'comment') return true;
       if (child.type === 'command') return addCommand(child, found, pipeStart);
-      return depth <= DEPTH_MAX && readLists(child, found, depth);
+      return depth <= SYNTAX_DEPTH_MAX && readLists(child, found, depth);
     });
   }
 

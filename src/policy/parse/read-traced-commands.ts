@@ -41,7 +41,7 @@ const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
 const BLANK = /^[ \t\n]*$/;
 /** The children of these nodes are not checked, because the form of the whole node was. */
 const CHECKED_AS_A_WHOLE: ReadonlySet<string> = new Set(['expansion', 'test_command']);
-const DEPTH_MAX = 100;
+const SYNTAX_DEPTH_MAX = 100;
 /** Larger trees take too long to read. */
 const NODES_MAX = 1500;
 
@@ -71,7 +71,7 @@ export async function readTracedCommands(
 
   /** Adds the commands of a node. Returns false if its syntax may run others. */
   function trace(node: Node, found: SimpleCommand[], place: Place): boolean {
-    if (place.depth > DEPTH_MAX) return false;
+    if (place.depth > SYNTAX_DEPTH_MAX) return false;
     const form = TRACED_FORMS.get(node.type);
     if (
       form === undefined

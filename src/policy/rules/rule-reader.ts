@@ -18,7 +18,7 @@ const BLANK = /(?:\s|#[^\n]*)*/y;
 const NAME = /[A-Za-z_]\w*/y;
 const STRING = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'/y;
 const NEXT_CALL = /\n(?=[A-Za-z_]\w*\s*\()/g;
-const DEPTH_MAX = 8;
+const LIST_DEPTH_MAX = 8;
 
 /**
  * Reads calls such as `name(key = ["text"], …)`, one after the other. Throws a SyntaxError if a
@@ -78,7 +78,7 @@ export class RuleReader {
 
   #value(depth: number): RuleValue {
     if (!this.#accept('[')) return this.#string();
-    if (depth >= DEPTH_MAX) throw new SyntaxError('lists are nested too deeply');
+    if (depth >= LIST_DEPTH_MAX) throw new SyntaxError('lists are nested too deeply');
     const values: RuleValue[] = [];
     while (!this.#accept(']')) {
       values.push(this.#value(depth + 1));

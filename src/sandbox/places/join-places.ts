@@ -13,7 +13,7 @@ export interface NestedPlace {
 }
 
 /** The deepest place that gets a mount of its own. */
-const DEPTH_MAX = 32;
+const MOUNT_DEPTH_MAX = 32;
 /** The most mounts for the places below one root. Each costs a command up to a millisecond. */
 const MOUNTS_MAX = 500;
 /** The work for a short path, in the units of `EventLoopYield`. */
@@ -32,7 +32,7 @@ export async function joinPlaces(
   places: readonly NestedPlace[],
 ): Promise<NestedPlace[] | null> {
   const breaks = new EventLoopYield();
-  let joined = await atDepth(places, { root, depthMax: DEPTH_MAX, breaks });
+  let joined = await atDepth(places, { root, depthMax: MOUNT_DEPTH_MAX, breaks });
   let mounts = await mountsOf(root, joined, breaks);
   while (mounts.size > MOUNTS_MAX) {
     const folder = await widest(root, mounts, breaks);
@@ -43,7 +43,11 @@ export async function joinPlaces(
     ];
     mounts = await mountsOf(root, joined, breaks);
   }
-  for (let depthMax = DEPTH_MAX - 1; depthMax > 0 && mounts.size > MOUNTS_MAX; depthMax -= 1) {
+  for (
+    let depthMax = MOUNT_DEPTH_MAX - 1;
+    depthMax > 0 && mounts.size > MOUNTS_MAX;
+    depthMax -= 1
+  ) {
     joined = await atDepth(joined, { root, depthMax, breaks });
     mounts = await mountsOf(root, joined, breaks);
   }

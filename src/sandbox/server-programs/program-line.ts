@@ -38,7 +38,7 @@ const FROM_SHELL = /\$\([^)]*\)|`[^`]*`|\$\{[^}]*\}|\$\w+/g;
 /** The option of a shell after which its script follows. */
 const SCRIPT_OPTION = /^-[a-z]*c$/;
 /** Scripts for shells in scripts for shells. */
-const DEPTH_MAX = 4;
+const NESTED_SCRIPTS_MAX = 4;
 
 /** Parses the words of a program. Looks at no files. */
 export async function programLine({ argv, cwd, env, kind }: ServerProgram): Promise<ProgramLine> {
@@ -86,7 +86,7 @@ async function commandsOf(
       : -1;
     const script = option === -1 ? undefined : words[option + 1];
     certain.push(command);
-    if (script !== undefined && depth < DEPTH_MAX)
+    if (script !== undefined && depth < NESTED_SCRIPTS_MAX)
       certain.push(...(await commandsOf(['/bin/bash', '-c', script], depth + 1)).certain);
   }
   // It is not known what stands before the words of a line that is not understood.
