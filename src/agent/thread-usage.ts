@@ -28,7 +28,7 @@ const NO_USAGE: TokenUsageBreakdown = {
 export class ThreadUsage {
   readonly #state: ThreadState;
   readonly #agents: AgentTree['usage'];
-  readonly #parts: Pick<TurnParts, 'tokensUsed'>;
+  readonly #parts: Pick<TurnParts, 'step'>;
   /**
    * Whether the provider told no usage for the thread's last response, so that the last one that it
    * told says nothing about the prompt.
@@ -45,11 +45,7 @@ export class ThreadUsage {
    */
   #counted: { shown: ThreadRecord['tokenUsage']; last: TokenUsageBreakdown } | null = null;
 
-  constructor(
-    state: ThreadState,
-    agents: AgentTree['usage'],
-    parts: Pick<TurnParts, 'tokensUsed'>,
-  ) {
+  constructor(state: ThreadState, agents: AgentTree['usage'], parts: Pick<TurnParts, 'step'>) {
     this.#state = state;
     this.#agents = agents;
     this.#parts = parts;
@@ -143,7 +139,7 @@ export class ThreadUsage {
     const model = isAside ? this.#state.settings.model : turn.settings.model;
     const step = this.#step(turn.id, counted, model);
     this.#hold(held);
-    return mergedSteps([step, this.#parts.tokensUsed(turn, used)]);
+    return mergedSteps([step, this.#parts.step('tokensUsed', turn, used)]);
   }
 
   #hold(last: TokenUsageBreakdown | null): void {

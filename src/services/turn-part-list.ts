@@ -11,17 +11,13 @@ import { SubAgents } from '../agent/sub-agents/sub-agents.ts';
 import { ToolFinder } from '../agent/tool-search/tool-finder.ts';
 import type { TurnPartKind } from '../agent/turn/turn-part-kind.ts';
 
-/** The services that single kinds of parts need. */
-export interface PartServices {
-  mcp: McpServices;
-}
-
 /**
  * The parts of every thread's turns, in the order in which they act. A new part needs its own file
- * and a line here. `more`: further ones, of the code that makes the server.
+ * and a line here. `mcp`: of the server, for one kind. `more`: further kinds, of the code that
+ * makes the server.
  */
 export const turnPartList = (
-  { mcp }: PartServices,
+  { mcp }: { mcp: McpServices },
   more: readonly TurnPartKind[] = [],
 ): readonly TurnPartKind[] => [
   // Before the built-in tools: a tool that a client declared takes the place of a built-in one of

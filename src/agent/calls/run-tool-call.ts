@@ -10,7 +10,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
-import type { CallDecision, PendingCall } from '../turn/turn-events.ts';
+import type { PendingCall, TurnEffects } from '../turn/turn-events.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /**
@@ -43,7 +43,7 @@ export interface ToolCallDeps {
    * Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's
    * error.
    */
-  before: (call: PendingCall) => Promise<CallDecision | null>;
+  before: (call: PendingCall) => Promise<TurnEffects['call'] | null>;
   /** Performs an action of a call. If its item completes, the output is stored with it. */
   perform: (action: Action, call: PerformedCall) => Promise<PerformedAction>;
   /** Whether `after` may change the output of this call. */

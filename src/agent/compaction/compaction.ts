@@ -252,7 +252,7 @@ export class Compaction implements TurnPart {
         );
         const read = [
           ...authored('context', context.messages),
-          ...parts.readAgain(turn),
+          ...parts.each('readAgain', turn).flat(),
           ...items,
           ...input,
         ];

@@ -98,7 +98,7 @@ export class LoadedThread {
 
   /** The announcements for a client that resumes the thread. */
   get resumeAnnouncements(): Announcement[] {
-    return this.#thread.parts.resumed();
+    return this.#thread.parts.each('resumed').flat();
   }
 
   /** Whether a turn runs or is being begun. */
@@ -158,7 +158,7 @@ export class LoadedThread {
    */
   revert(beforeTurnId: string, prepare: () => Promise<ThreadPatch>): Promise<void> {
     const change = async (patch: ThreadPatch) => {
-      await this.#thread.parts.endWork();
+      await this.#thread.parts.end('endWork');
       // The revert cuts the log, so entries that are still owed must be stored before.
       await this.#thread.outbox.commit({});
       const whole = {
@@ -188,7 +188,7 @@ export class LoadedThread {
    */
   retire(change: () => Promise<unknown>): Promise<void> {
     return this.#stopFor(async () => {
-      await this.#thread.parts.endWork();
+      await this.#thread.parts.end('endWork');
       await change();
       this.turns.endDue();
     });
@@ -199,8 +199,8 @@ export class LoadedThread {
     this.turns.endDue();
     this.#closed.abort();
     await this.#stopFor(async () => {
-      await this.#thread.parts.closed();
-      await this.#thread.parts.endWork();
+      await this.#thread.parts.end('closed');
+      await this.#thread.parts.end('endWork');
       await this.#thread.outbox.settle();
       this.#thread.history.drop();
       await this.#writer.close();

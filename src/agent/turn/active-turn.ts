@@ -4,8 +4,13 @@ import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/turn-overrides.ts';
-import type { ArrivedInput } from './turn-events.ts';
-import type { TurnContext, TurnKind } from './turn-part.ts';
+import type { ArrivedInput } from './turn-input.ts';
+
+/**
+ * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread,
+ * a review, which takes no input, or a request to compact the thread.
+ */
+export type TurnKind = 'user' | 'shell' | 'goal' | 'review' | 'compact';
 
 /**
  * Input that arrives during a turn. `deferred`: stored items for the model only, which it reads
@@ -26,9 +31,9 @@ export interface InputReservation {
  * is decided here, in memory and at once, so that no input is lost and no client is given the id of
  * a turn that will not run its input.
  */
-export class ActiveTurn implements TurnContext {
+export class ActiveTurn {
   readonly id: string;
-  /** The turn that this one works for. */
+  /** The turn that it belongs to: that of the thread that started this agent, or itself. */
   readonly rootTurnId: string;
   readonly kind: TurnKind;
   readonly startedAtMs: number;
@@ -40,6 +45,7 @@ export class ActiveTurn implements TurnContext {
    */
   settings: ThreadSettings;
   outputSchema: JsonValue;
+  /** The facts that its client adds to requests. */
   clientMetadata: Readonly<Record<string, string>> = {};
   /**
    * Whether work runs before the model is asked. Input that joins the turn meanwhile is answered
@@ -51,8 +57,8 @@ export class ActiveTurn implements TurnContext {
   /** The changes of clients for this turn only. */
   readonly changes: TurnOverrides[] = [];
   /**
-   * A review takes no other input either. A compaction only refuses to be steered, and only until
-   * it has ended.
+   * Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. A review
+   * takes no other input either.
    */
   steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
