@@ -24,6 +24,15 @@ test('edits that take too long are given up', async () => {
 test('a worker that ends without a result is a fault of the server', async () => {
   const edit = editInThread(join(tempFolder({ 'ends.js': '' }), 'ends.js'), new FakeClock());
   await expect(edit('', EDIT)).rejects.toThrow(
-    'the worker that edits config.toml ended without a result',
+    'the worker that edits config.toml gave no result: it ended with status 0',
+  );
+});
+
+test('a worker that cannot start is not said to have ended', async () => {
+  const edit = editInThread(join(tempFolder({ 'any.js': '' }), 'any.js'), new FakeClock());
+  // A symbol cannot be sent to a worker.
+  const edits = [{ ...EDIT[0], value: Symbol('x') as unknown as string }] as typeof EDIT;
+  await expect(edit('', edits)).rejects.toThrow(
+    'the worker that edits config.toml gave no result: Symbol(x) could not be cloned.',
   );
 });

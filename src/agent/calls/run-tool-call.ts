@@ -72,24 +72,24 @@ export async function runToolCall(
   deps: ToolCallDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const output = callOutput(call, deps);
+  const output = outputOf(call, deps);
   const outcome = await outcomeOf(call, output, { deps, signal });
   const entries = output.entries(outcome);
   if (entries.length > 0) await deps.store(entries);
 }
 
-interface OwnOutput extends CallOutput {
+interface CalledOutput extends CallOutput {
   /** Whether no part has changed the arguments of the call. */
   isAsCalled: boolean;
 }
 
-function callOutput(
+function outputOf(
   call: ToolCall,
   { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>,
-): OwnOutput {
+): CalledOutput {
   let isMade = false;
   const made = (outcome: ActionOutcome, replaces: { replaces?: true }) => {
-    const author = own.isAsCalled && outcome.author && { author: outcome.author };
+    const author = callOutput.isAsCalled && outcome.author && { author: outcome.author };
     const output: LogEntry = {
       kind: 'model',
       turnId,
@@ -104,7 +104,7 @@ function callOutput(
       ),
     ]);
   };
-  const own: OwnOutput = {
+  const callOutput: CalledOutput = {
     isAsCalled: true,
     entries(outcome) {
       if (isMade) return [];
@@ -113,7 +113,7 @@ function callOutput(
     },
     replacement: (outcome) => made(outcome, { replaces: true }),
   };
-  return own;
+  return callOutput;
 }
 
 function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutcome): ResponseItem {
@@ -144,7 +144,7 @@ function searchText({ type }: ToolCall, { output, foundTools }: ActionOutcome): 
 /** Never rejects: an error inside the server is an outcome, which the model reads. */
 async function outcomeOf(
   call: ToolCall,
-  callOutput: OwnOutput,
+  callOutput: CalledOutput,
   { deps, signal }: { deps: ToolCallDeps; signal: AbortSignal },
 ): Promise<ActionOutcome> {
   const { tools, context, pace, log } = deps;

@@ -101,6 +101,11 @@ export class LoadedThread {
     return this.#thread.parts.each('resumed').flat();
   }
 
+  /** The announcement of the thread's token usage; null: it has used nothing. */
+  get usageAnnouncement(): Announcement | null {
+    return this.#thread.usage.announcement();
+  }
+
   /** Whether a turn runs or is being begun. */
   get isRunning(): boolean {
     return this.turn !== null || this.#thread.beginnings.isBeginning;

@@ -167,7 +167,7 @@ export class ActiveTurn {
   /** To be called when the turn ends, before its end is stored. Closes it to input. */
   end(): void {
     this.refuseInput();
-    this.#over.abort(aborted());
+    this.#over.abort();
   }
 
   /** Closes the turn to input. Later input is for the next turn. */
@@ -185,7 +185,7 @@ export class ActiveTurn {
     this.#reservations++;
     if (!isDeferred) {
       this.#request?.abort();
-      this.#newInput.abort(aborted());
+      this.#newInput.abort();
     }
     let open = true;
     const leave = () => {
@@ -276,14 +276,6 @@ export class ActiveTurn {
   #wake(): void {
     for (const resolve of this.#onChange.splice(0)) resolve();
   }
-}
-
-let reason: DOMException | null = null;
-
-/** The usual reason of an abort: made once, because Node makes a trace of the stack for each. */
-function aborted(): DOMException {
-  reason ??= new DOMException('This operation was aborted', 'AbortError');
-  return reason;
 }
 
 /** A controller whose signal takes any number of listeners. */

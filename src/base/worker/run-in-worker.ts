@@ -9,7 +9,8 @@ interface WorkerRun<Result> extends Pick<WorkerOptions<Result>, 'script' | 'heap
 
 /**
  * Runs one piece of work that cannot be interrupted, in a worker of its own, which keeps the
- * process alive until it ends. Resolves with its first message, or with `late` after `msMax`.
+ * process alive until it ends. Resolves with its first message. After `msMax` the worker is
+ * terminated; resolves with `late` when it has ended.
  * Rejects if the worker ends without a message, or cannot be started.
  */
 export function runInWorker<Result, Late>(
@@ -17,17 +18,19 @@ export function runInWorker<Result, Late>(
   late: Late,
 ): Promise<Result | Late> {
   return new Promise((resolve, reject) => {
+    let isLate = false;
     const worker = startWorker<Result>({
       ...options,
       onMessage: resolve,
       onEnd: (cause) => {
         timer.clear();
-        reject(cause);
+        if (isLate) resolve(late);
+        else reject(cause);
       },
     });
     worker.ref();
     const timer = clock.setTimer(() => {
-      resolve(late);
+      isLate = true;
       void worker.terminate();
     }, msMax);
   });

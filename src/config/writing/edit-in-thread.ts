@@ -23,7 +23,7 @@ export function editInThread(
       );
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`the worker that edits config.toml ended without a result: ${reason}`, {
+      throw new Error(`the worker that edits config.toml gave no result: ${reason}`, {
         cause,
       });
     }
