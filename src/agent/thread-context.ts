@@ -7,8 +7,13 @@ import type { Services } from './services.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { ThreadUsage } from './thread-usage.ts';
 import type { TurnBeginnings } from './turn/turn-beginnings.ts';
-import type { ThreadOrigin } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
+
+/**
+ * How a thread came to be loaded: a client started it, with a clear history, or it was resumed or
+ * forked.
+ */
+export type ThreadOrigin = 'startup' | 'clear' | 'resume' | 'fork';
 
 /** A loaded thread, as its parts, its calls and its turns see it. */
 export interface ThreadContext {

@@ -1,6 +1,6 @@
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadRecord } from '../store/thread-record.ts';
+import type { ThreadRecord } from '../store/thread-record.ts';
 import { type AgentsUsage, usageWithAgents } from './lineage/agents-usage.ts';
 import { mergedSteps, type Step, type StepAddition } from './outbox/step.ts';
 import { addUsage } from './prompt/add-usage.ts';
@@ -27,7 +27,7 @@ const NO_USAGE: TokenUsageBreakdown = {
 export class ThreadUsage {
   readonly #state: ThreadState;
   readonly #agents: Pick<AgentsUsage, 'used' | 'below'>;
-  readonly #parts: Pick<TurnParts, 'tokensUsed'>;
+  readonly #parts: Pick<TurnParts, 'step'>;
   /**
    * Whether the provider told no usage for the thread's last response, so that the last one that it
    * told says nothing about the prompt.
@@ -47,7 +47,7 @@ export class ThreadUsage {
   constructor(
     state: ThreadState,
     agents: Pick<AgentsUsage, 'used' | 'below'>,
-    parts: Pick<TurnParts, 'tokensUsed'>,
+    parts: Pick<TurnParts, 'step'>,
   ) {
     this.#state = state;
     this.#agents = agents;
@@ -119,11 +119,15 @@ export class ThreadUsage {
 
   /** The announcement of the usage as it is; null: the thread has used nothing. */
   announcement(): Announcement | null {
-    const { id, record } = this.#state;
+    const { record } = this.#state;
     if (record.tokenUsage === null) return null;
-    const { turnId, usage } = record.tokenUsage;
-    const tokenUsage = usageWithAgents(usage, this.#agents.below(id));
-    return { method: 'thread/tokenUsage/updated', params: { threadId: id, turnId, tokenUsage } };
+    return this.#announcementOf(record.tokenUsage);
+  }
+
+  #announcementOf({ turnId, usage }: NonNullable<ThreadRecord['tokenUsage']>): Announcement {
+    const { id: threadId } = this.#state;
+    const tokenUsage = usageWithAgents(usage, this.#agents.below(threadId));
+    return { method: 'thread/tokenUsage/updated', params: { threadId, turnId, tokenUsage } };
   }
 
   /** The last usage of a thread is that of its own last request, not of one aside. */
@@ -142,7 +146,7 @@ export class ThreadUsage {
     const model = isAside ? this.#state.settings.model : turn.settings.model;
     const step = this.#step(turn.id, counted, model);
     this.#hold(held);
-    return mergedSteps([step, this.#parts.tokensUsed(turn, used)]);
+    return mergedSteps([step, this.#parts.step('tokensUsed', turn, used)]);
   }
 
   #hold(last: TokenUsageBreakdown | null): void {
@@ -172,12 +176,9 @@ export class ThreadUsage {
       modelContextWindow: state.configuration.prompt.contextWindow(model).tokens,
     };
     const compactions = (state.record.tokenUsage?.compactions ?? 0) + compacted;
-    const patch: ThreadPatch = {
-      tokenUsage: { turnId, usage, ...(compactions > 0 && { compactions }) },
-    };
-    state.keep(patch);
+    const tokenUsage = { turnId, usage, ...(compactions > 0 && { compactions }) };
+    state.keep({ tokenUsage });
     this.#hold(null);
-    const announcement = this.announcement();
-    return { patch, announce: announcement === null ? [] : [announcement] };
+    return { patch: { tokenUsage }, announce: [this.#announcementOf(tokenUsage)] };
   }
 }

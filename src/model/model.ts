@@ -157,9 +157,10 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /**
    * Begins what the next request of a thread needs, if that takes time. `request`: what it will
-   * probably be, with its input so far. Returns at once.
+   * probably be, with its input so far. Returns at once. When the signal aborts, the request does
+   * not come any more.
    */
-  prepare?(request: ModelRequest): void;
+  prepare?(request: ModelRequest, signal: AbortSignal): void;
   /**
    * For a model that checks how it is used, such as a scripted one: the problems so far as a string
    * of several lines; null if there are none.

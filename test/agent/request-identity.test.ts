@@ -308,7 +308,7 @@ test('after a prompt that was too long, what the provider has counted before sti
   } as unknown as ThreadConfiguration;
   const state = new ThreadState(record, configuration);
   const agents = { used: () => {}, below: () => null } as unknown as AgentTree['usage'];
-  const usage = new ThreadUsage(state, agents, { tokensUsed: () => ({}) });
+  const usage = new ThreadUsage(state, agents, { step: () => ({}) });
   const turn = { id: idOf(2), settings: record.settings } as TurnContext;
   const shown = () => state.record.tokenUsage?.usage.last.totalTokens;
   usage.answered(turn, USAGE);

@@ -102,9 +102,7 @@ test('a part that throws instead of returning a step takes none, and the turn ru
   await server.client.turn(threadId, 'go');
   const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
   expect(thread.turns.map(({ status }) => status)).toEqual(['completed']);
-  expect(server.log.takeErrors()).toEqual(
-    Array(4).fill('a part failed to take its step in a turn'),
-  );
+  expect(server.log.takeFailedMoments()).toEqual(Object.keys(part));
 });
 
 test('a part that throws while the thread is idle, resumed or closed is passed over', async () => {
@@ -123,13 +121,7 @@ test('a part that throws while the thread is idle, resumed or closed is passed o
   expect(await server.store.getThread(threadId)).toMatchObject({
     archivedAtMs: expect.any(Number),
   });
-  expect(new Set(server.log.takeErrors())).toEqual(
-    new Set([
-      'a part failed to say whether a turn is due',
-      'a part failed to open its thread',
-      'a part failed to end its work',
-    ]),
-  );
+  expect(new Set(server.log.takeFailedMoments())).toEqual(new Set(['due', 'opened', 'endWork']));
 });
 
 test('a part can begin turns while the thread is idle', async () => {
@@ -259,7 +251,7 @@ test('a call is refused if a part throws while deciding about it', async () => {
   await server.client.turn(threadId, 'go');
   expect(outputs(server, 2)).toEqual(['Refused: a check of this call failed inside the server.']);
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
-  expect(server.log.takeErrors()).toEqual(['a part failed to decide']);
+  expect(server.log.takeFailedMoments()).toEqual(['call']);
 });
 
 test('the model does not read input if a part throws while checking it', async () => {
@@ -273,7 +265,7 @@ test('the model does not read input if a part throws while checking it', async (
   }));
   expect((await server.client.turn(threadId, 'go')).status).toBe('completed');
   expect(server.model.requests).toEqual([]);
-  expect(server.log.takeErrors()).toEqual(['a part failed to decide']);
+  expect(server.log.takeFailedMoments()).toEqual(['input']);
 });
 
 test('a part that throws after a call, a response or at the end of a turn is passed over', async () => {
@@ -292,13 +284,8 @@ test('a part that throws after a call, a response or at the end of a turn is pas
   );
   expect((await server.client.turn(threadId, 'go')).status).toBe('completed');
   expect(existsSync(join(server.cwd, 'made'))).toBe(true);
-  expect(new Set(server.log.takeErrors())).toEqual(
-    new Set([
-      'a part failed after a call',
-      'a part failed after a response',
-      'a part failed at the end of a turn',
-      'a part failed before the input of a turn',
-    ]),
+  expect(new Set(server.log.takeFailedMoments())).toEqual(
+    new Set(['called', 'requestEnded', 'stopping', 'inputNext']),
   );
 });
 

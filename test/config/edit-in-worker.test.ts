@@ -27,3 +27,9 @@ test('a worker that ends without a result is a fault of the server', async () =>
     'the worker that edits config.toml has died (it ended with status 0)',
   );
 });
+
+test('edits that are not data are refused with the reason', async () => {
+  const edit = editInWorker(join(tempFolder({ 'any.js': '' }), 'any.js'), new FakeClock());
+  const edits = [{ ...EDIT[0], value: Symbol('x') as unknown as string }] as typeof EDIT;
+  await expect(edit('', edits)).rejects.toThrow('Symbol(x) could not be cloned.');
+});

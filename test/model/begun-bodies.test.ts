@@ -79,6 +79,8 @@ test('a body that was begun with a part of the input, or another input, is that 
 const settings = { reasoning: 'full' as const, leftOut: [] };
 const body: BegunBody = { body: null as never, sent: [] };
 
+const turnOver = () => new AbortController().signal;
+
 /** Whether the body that was begun for a request is used for another one. */
 async function isTaken(
   next: Partial<ModelRequest>,
@@ -87,7 +89,7 @@ async function isTaken(
   const bodies = new BegunBodies();
   const tool = { ...search };
   const first = { ...request, tools: [tool], clientMetadata: { turn_id: '1' } };
-  bodies.add({ request: first, settings, body: Promise.resolve(body) });
+  bodies.add({ request: first, settings, body: Promise.resolve(body) }, turnOver());
   return (await bodies.take({ ...first, ...next }, accepted)) === body;
 }
 
@@ -118,7 +120,10 @@ test('a body is used once, the last of a thread counts, and those of eight threa
   const bodies = new BegunBodies();
   const of = (thread: number) => ({ ...request, promptCacheKey: `thread-${thread}` });
   const begin = (thread: number, sent: ResponseItem[]) =>
-    bodies.add({ request: of(thread), settings, body: Promise.resolve({ ...body, sent }) });
+    bodies.add(
+      { request: of(thread), settings, body: Promise.resolve({ ...body, sent }) },
+      turnOver(),
+    );
   const sent = async (thread: number) => (await bodies.take(of(thread), settings))?.sent.length;
   begin(0, []);
   begin(0, [...request.input]);
@@ -129,6 +134,28 @@ test('a body is used once, the last of a thread counts, and those of eight threa
 
 test('a body that could not be begun is not used', async () => {
   const bodies = new BegunBodies();
-  bodies.add({ request, settings, body: Promise.reject(new Error('no memory')) });
+  bodies.add({ request, settings, body: Promise.reject(new Error('no memory')) }, turnOver());
   expect(await bodies.take(request, settings)).toBe(null);
+});
+
+test('another request with the cache key of the thread leaves its body', async () => {
+  const bodies = new BegunBodies();
+  bodies.add({ request, settings, body: Promise.resolve(body) }, turnOver());
+  expect(bodies.take({ ...request, instructions: 'summarize' }, settings)).toBe(null);
+  expect(await bodies.take(request, settings)).toBe(body);
+});
+
+test('the end of the turn releases its body, and not that of the next turn', async () => {
+  const bodies = new BegunBodies();
+  const turns = [new AbortController(), new AbortController()] as const;
+  const of = (turn: number) => ({ ...request, clientMetadata: { turn_id: `${turn}` } });
+  for (const [turn, { signal }] of turns.entries())
+    bodies.add({ request: of(turn), settings, body: Promise.resolve(body) }, signal);
+  turns[0].abort();
+  expect(await bodies.take(of(1), settings)).toBe(body);
+  bodies.add({ request, settings, body: Promise.resolve(body) }, turns[1].signal);
+  turns[1].abort();
+  expect(bodies.take(request, settings)).toBe(null);
+  bodies.add({ request, settings, body: Promise.resolve(body) }, turns[1].signal);
+  expect(bodies.take(request, settings)).toBe(null);
 });

@@ -24,6 +24,16 @@ export class RecordingLog implements Log {
     return errors.map(({ text }) => text);
   }
 
+  /**
+   * The moments at which parts of a turn have failed so far, which are forgotten with it. Any other
+   * error stays.
+   */
+  takeFailedMoments(): unknown[] {
+    const failures = this.errors().filter(({ text }) => text === 'a part of a turn failed');
+    for (const line of failures) this.lines.splice(this.lines.indexOf(line), 1);
+    return failures.map(({ fields }) => fields.moment);
+  }
+
   errors(): LogLine[] {
     return this.lines.filter(({ level }) => level === 'error');
   }

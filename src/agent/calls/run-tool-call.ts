@@ -10,7 +10,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
-import type { CallDecision, PendingCall } from '../turn/turn-events.ts';
+import type { PendingCall, TurnEffects } from '../turn/turn-events.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /**
@@ -43,7 +43,7 @@ export interface ToolCallDeps {
    * Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's
    * error.
    */
-  before: (call: PendingCall) => Promise<CallDecision | null>;
+  before: (call: PendingCall) => Promise<TurnEffects['call'] | null>;
   /** Performs an action of a call. If its item completes, the output is stored with it. */
   perform: (action: Action, call: PerformedCall) => Promise<PerformedAction>;
   /** Whether `after` may change the output of this call. */
@@ -72,24 +72,24 @@ export async function runToolCall(
   deps: ToolCallDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const output = callOutput(call, deps);
+  const output = outputOf(call, deps);
   const outcome = await outcomeOf(call, output, { deps, signal });
   const entries = output.entries(outcome);
   if (entries.length > 0) await deps.store(entries);
 }
 
-interface OwnOutput extends CallOutput {
+interface CalledOutput extends CallOutput {
   /** Whether no part has changed the arguments of the call. */
   isAsCalled: boolean;
 }
 
-function callOutput(
+function outputOf(
   call: ToolCall,
   { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>,
-): OwnOutput {
+): CalledOutput {
   let isMade = false;
   const made = (outcome: ActionOutcome, replaces: { replaces?: true }) => {
-    const author = own.isAsCalled && outcome.author && { author: outcome.author };
+    const author = callOutput.isAsCalled && outcome.author && { author: outcome.author };
     const output: LogEntry = {
       kind: 'model',
       turnId,
@@ -104,7 +104,7 @@ function callOutput(
       ),
     ]);
   };
-  const own: OwnOutput = {
+  const callOutput: CalledOutput = {
     isAsCalled: true,
     entries(outcome) {
       if (isMade) return [];
@@ -113,7 +113,7 @@ function callOutput(
     },
     replacement: (outcome) => made(outcome, { replaces: true }),
   };
-  return own;
+  return callOutput;
 }
 
 function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutcome): ResponseItem {
@@ -144,7 +144,7 @@ function searchText({ type }: ToolCall, { output, foundTools }: ActionOutcome): 
 /** Never rejects: an error inside the server is an outcome, which the model reads. */
 async function outcomeOf(
   call: ToolCall,
-  callOutput: OwnOutput,
+  callOutput: CalledOutput,
   { deps, signal }: { deps: ToolCallDeps; signal: AbortSignal },
 ): Promise<ActionOutcome> {
   const { tools, context, pace, log } = deps;

@@ -89,7 +89,7 @@ export class ThreadCalls {
         watches: (call) => parts.wants('called', call),
         after: async (call, outcome) => {
           const effects = (await parts.emit('called', { call, outcome }, turn)) ?? {};
-          return { outcome: changedOutcome(outcome, effects), tell: effects.tell ?? [] };
+          return { outcome: changedOutcome(outcome, effects.output), tell: effects.tell ?? [] };
         },
         store: (entries) => outbox.commit({ entries }),
         learnId: (call) => this.#learnId(call),

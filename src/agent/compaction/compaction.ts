@@ -13,9 +13,9 @@ import type { DueTurn, EndedResponse, TurnContext, TurnPart } from '../turn/turn
 import { CompactionItem, warnings } from './compaction-item.ts';
 import { type Cause, CompactionSummary, tokensOf } from './compaction-summary.ts';
 import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
+import { interruptedByPart } from './interrupted-by-part.ts';
 import { isOutage } from './is-outage.ts';
 import { PromptLimit } from './prompt-limit.ts';
-import { stoppedByPart } from './stopped-by-part.ts';
 import { lossOf, withReason } from './summarize.ts';
 import { wasExceeded } from './was-exceeded.ts';
 
@@ -140,7 +140,7 @@ export class Compaction implements TurnPart {
     );
     if (cause !== 'requested' && (isEmpty || this.#isTailTooLong(turn, parts))) return null;
     const trigger = cause === 'requested' ? 'manual' : 'auto';
-    if (await stoppedByPart(this.#thread, 'compacting', { trigger, turn })) return null;
+    if (await interruptedByPart(this.#thread, 'compacting', { trigger, turn })) return null;
     const end = await promptBudget.requesting(history, turn.signal);
     try {
       if (turn.signal.aborted) return null;
@@ -149,7 +149,7 @@ export class Compaction implements TurnPart {
         ? await this.#completeEmpty(begun)
         : await this.#replace(begun, { state, parts, cause });
       if (outcome.isCompacted) {
-        await stoppedByPart(this.#thread, 'compacted', { trigger, turn });
+        await interruptedByPart(this.#thread, 'compacted', { trigger, turn });
         return null;
       }
       // The end of an interrupted turn removes its unfinished items.
@@ -252,7 +252,7 @@ export class Compaction implements TurnPart {
         );
         const read = [
           ...authored('context', context.messages),
-          ...parts.readAgain(turn),
+          ...parts.each('readAgain', turn).flat(),
           ...items,
           ...input,
         ];

@@ -2,7 +2,7 @@ import { hookCall, withInput } from '../../hooks/hook-call.ts';
 import type { MergedEffects } from '../../hooks/merged-effects.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ActionOutcome } from '../../tools/action.ts';
-import type { CallDecision, PendingCall } from '../turn/turn-events.ts';
+import type { PendingCall, TurnEffects } from '../turn/turn-events.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import type { ConfiguredHooks } from './configured-hooks.ts';
 import { hookMessages } from './hook-messages.ts';
@@ -27,7 +27,7 @@ export class CallHooks {
   }
 
   /** Asks the hooks about a call that is to begin. */
-  async before(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
+  async before(call: PendingCall, turn: TurnContext): Promise<TurnEffects['call']> {
     if (!this.#hooks.has('preToolUse')) return {};
     const { name, names, input } = hookCall(call);
     const facts = { tool_name: name, tool_input: input, tool_use_id: call.callId };

@@ -4,12 +4,12 @@ import type { Verdict } from '../../tools/action.ts';
 import { isDecided } from '../../tools/denial.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type {
-  ArrivedInput,
   AskedApproval,
   CompactionTrigger,
   PendingCall,
   TurnEffects,
 } from '../turn/turn-events.ts';
+import type { ArrivedInput } from '../turn/turn-input.ts';
 import type {
   EndBeforeRequest,
   EndedResponse,

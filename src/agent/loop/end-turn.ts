@@ -71,7 +71,7 @@ async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
 function partsStep({ thread, turn, acted }: RunningTurn, ending: Ending): StepAddition {
   const error = ending.status === 'failed' ? ending.error : null;
   const cause = ending.status === 'interrupted' ? turn.interruptCause : null;
-  return thread.parts.turnEnded(turn, { status: ending.status, error, cause, acted });
+  return thread.parts.step('turnEnded', turn, { status: ending.status, error, cause, acted });
 }
 
 function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step {

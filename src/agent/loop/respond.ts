@@ -28,8 +28,7 @@ export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise
     if (isTooLong(response) && turn.kind !== 'review')
       await thread.outbox.commit(thread.usage.exceeded(turn));
     let again = false;
-    if (response.ended !== 'broken')
-      again = (await conversation.parts?.requestEnded(endedResponse(response), turn)) ?? false;
+    if (response.ended !== 'broken') again = await isAnswered(run, endedResponse(response));
     else if (response.delayMs > 0)
       await sleep(
         thread.services.runtime.clock,
@@ -66,6 +65,17 @@ async function showRaw(
 ): Promise<void> {
   const announce = conversation.showsMessages ? thread.raw.completed(turn.id, response) : [];
   if (announce.length > 0) await thread.outbox.commit({ announce }, sequence);
+}
+
+/** Whether a part has an answer to the failure of this response. */
+async function isAnswered(
+  { turn, conversation: { parts } }: RunningTurn,
+  response: EndedResponse,
+): Promise<boolean> {
+  const results = await parts?.results('requestEnded', turn, (part) =>
+    part.requestEnded(response, turn),
+  );
+  return results?.some(({ again }) => again === true) ?? false;
 }
 
 /** The end of a response, as the parts of the turn see it. */

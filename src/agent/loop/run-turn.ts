@@ -166,7 +166,10 @@ async function goesOn(run: RunningTurn): Promise<boolean> {
   )
     return false;
   const message = run.lastMessage?.type === 'agentMessage' ? run.lastMessage.text : null;
-  const reasons = await conversation.parts.stopping(turn, message);
+  const results = await conversation.parts.results('stopping', turn, (part) =>
+    part.stopping(turn, message),
+  );
+  const reasons = results.flatMap(({ goOn }) => goOn ?? []);
   run.left = reasons.length === 0 ? 'nothing' : 'request';
   if (reasons.length === 0 || turn.signal.aborted) return false;
   await thread.outbox.stored(run.sequence);

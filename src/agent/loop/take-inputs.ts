@@ -3,8 +3,8 @@ import { itemShown } from '../items/item-shown.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import { previewPatch, threadPreview } from '../prompt/thread-preview.ts';
 import type { Arrival } from '../turn/active-turn.ts';
-import type { ArrivedInput, TurnEffects } from '../turn/turn-events.ts';
-import { inputEntries, modelEntries, storedInput } from '../turn/turn-input.ts';
+import type { TurnEffects } from '../turn/turn-events.ts';
+import { type ArrivedInput, inputEntries, modelEntries, storedInput } from '../turn/turn-input.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**

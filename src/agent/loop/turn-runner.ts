@@ -37,7 +37,7 @@ export class TurnRunner {
     const sent = { threadId: id, configuration, input: prompt.items, tools: this.#tools };
     try {
       const identity = requestIdentity({ record, turn, kind: 'turn' });
-      configuration.model.prepare?.({ ...modelRequest(turn, sent), ...identity });
+      configuration.model.prepare?.({ ...modelRequest(turn, sent), ...identity }, turn.over);
     } catch (error) {
       // The request itself will fail in the same way, and the turn with it.
       services.runtime.log.debug({ err: error, threadId: id }, 'a request could not be prepared');
@@ -47,7 +47,7 @@ export class TurnRunner {
   /** Runs a turn to its end. Never rejects. */
   async run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     const { state, parts } = this.#thread;
-    const request = (of: ActiveTurn, tools: readonly Tool[]) => this.#request(of, tools);
+    const request = (asking: ActiveTurn, tools: readonly Tool[]) => this.#request(asking, tools);
     const conversation = beginning.conversation ?? threadConversation({ parts, request });
     const shared = { thread: this.#thread, calls: this.calls };
     await runTurn({ ...shared, turn, conversation }, beginning);

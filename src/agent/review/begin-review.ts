@@ -63,7 +63,7 @@ export async function beginReview(
     ],
     patch,
   };
-  await outbox.commit(mergedSteps([start, parts.inputArrived()]));
+  await outbox.commit(mergedSteps([start, parts.step('inputArrived')]));
   state.keep(patch);
   const turn = new ActiveTurn({
     id: turnId,
@@ -78,7 +78,7 @@ export async function beginReview(
   const shown: StepAddition = {
     announce: itemShown(threadId, { turnId, item: entered, atMs: now }),
   };
-  const step = mergedSteps([shown, parts.turnBegan(turn)]);
+  const step = mergedSteps([shown, parts.step('turnBegan', turn)]);
   const named: UntimedItem = {
     type: 'userMessage',
     id: turnId,

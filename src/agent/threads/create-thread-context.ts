@@ -8,11 +8,11 @@ import { RawEvents } from '../outbox/raw-events.ts';
 import { PromptHistory } from '../prompt/prompt-history.ts';
 import type { Services } from '../services.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import type { ThreadContext } from '../thread-context.ts';
+import type { ThreadContext, ThreadOrigin } from '../thread-context.ts';
 import { ThreadState } from '../thread-state.ts';
 import { ThreadUsage } from '../thread-usage.ts';
 import { TurnBeginnings } from '../turn/turn-beginnings.ts';
-import type { ThreadOrigin, TurnPart } from '../turn/turn-part.ts';
+import type { TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartKind } from '../turn/turn-part-kind.ts';
 import { TurnParts } from '../turn/turn-parts.ts';
 

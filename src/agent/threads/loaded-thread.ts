@@ -86,12 +86,17 @@ export class LoadedThread {
    * announcements for a client that has resumed it.
    */
   opened(how: Opening): Announcement[] {
-    return this.#thread.parts.opened(how);
+    return this.#thread.parts.each('opened', how).flat();
   }
 
   /** The part of this class. Throws if there is none. */
   part<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
     return this.#thread.parts.get(kind);
+  }
+
+  /** The announcement of the thread's token usage; null: it has used nothing. */
+  get usageAnnouncement(): Announcement | null {
+    return this.#thread.usage.announcement();
   }
 
   /** Whether a turn runs or is being begun. */
@@ -121,7 +126,7 @@ export class LoadedThread {
     const { log } = this.#thread.services.runtime;
     // If it cannot be stored, memory has it, and the next change of the same fields stores it.
     outbox
-      .commit(parts.tokensUsed(null, used))
+      .commit(parts.step('tokensUsed', null, used))
       .catch((err: unknown) => log.info({ err }, 'the tokens of agents were not stored'));
     const announcement = usage.announcement();
     if (announcement !== null) void outbox.announce([announcement]);
@@ -171,7 +176,7 @@ export class LoadedThread {
    */
   revert(beforeTurnId: string, prepare: () => Promise<ThreadPatch>): Promise<void> {
     const change = async (patch: ThreadPatch) => {
-      await this.#thread.parts.endWork();
+      await this.#thread.parts.end('endWork');
       // The revert cuts the log, so entries that are still owed must be stored before.
       await this.#thread.outbox.commit({});
       const whole = {
@@ -201,7 +206,7 @@ export class LoadedThread {
    */
   retire(change: () => Promise<unknown>): Promise<void> {
     return this.#stopFor(async () => {
-      await this.#thread.parts.endWork();
+      await this.#thread.parts.end('endWork');
       await change();
       this.turns.endDue();
     });
@@ -212,8 +217,8 @@ export class LoadedThread {
     this.turns.endDue();
     this.#closed.abort();
     await this.#stopFor(async () => {
-      await this.#thread.parts.closed();
-      await this.#thread.parts.endWork();
+      await this.#thread.parts.end('closed');
+      await this.#thread.parts.end('endWork');
       await this.#thread.outbox.settle();
       this.#thread.history.drop();
       await this.#writer.close();

@@ -30,7 +30,7 @@ import {
   threadCwd,
 } from '../settings/resolve-settings.ts';
 import type { AgentSettings, ThreadConfiguration } from '../settings/thread-configuration.ts';
-import type { ThreadOrigin } from '../turn/turn-part.ts';
+import type { ThreadOrigin } from '../thread-context.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
 export interface ThreadRequest {

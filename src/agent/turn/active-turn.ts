@@ -4,8 +4,13 @@ import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/turn-overrides.ts';
-import type { ArrivedInput } from './turn-events.ts';
-import type { TurnContext, TurnKind } from './turn-part.ts';
+import type { ArrivedInput } from './turn-input.ts';
+
+/**
+ * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread,
+ * a review, which takes no input, or a request to compact the thread.
+ */
+export type TurnKind = 'user' | 'shell' | 'goal' | 'review' | 'compact';
 
 /**
  * Input that arrives during a turn. `deferred`: stored items for the model only, which it reads
@@ -26,9 +31,9 @@ export interface InputReservation {
  * is decided here, in memory and at once, so that no input is lost and no client is given the id of
  * a turn that will not run its input.
  */
-export class ActiveTurn implements TurnContext {
+export class ActiveTurn {
   readonly id: string;
-  /** The turn that this one works for. */
+  /** The turn that it belongs to: that of the thread that started this agent, or itself. */
   readonly rootTurnId: string;
   readonly kind: TurnKind;
   readonly startedAtMs: number;
@@ -40,6 +45,7 @@ export class ActiveTurn implements TurnContext {
    */
   settings: ThreadSettings;
   outputSchema: JsonValue;
+  /** The facts that its client adds to requests. */
   clientMetadata: Readonly<Record<string, string>> = {};
   /**
    * Whether work runs before the model is asked. Input that joins the turn meanwhile is answered
@@ -51,8 +57,8 @@ export class ActiveTurn implements TurnContext {
   /** The changes of clients for this turn only. */
   readonly changes: TurnOverrides[] = [];
   /**
-   * A review takes no other input either. A compaction only refuses to be steered, and only until
-   * it has ended.
+   * Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. A review
+   * takes no other input either.
    */
   steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
@@ -161,7 +167,7 @@ export class ActiveTurn implements TurnContext {
   /** To be called when the turn ends, before its end is stored. Closes it to input. */
   end(): void {
     this.refuseInput();
-    this.#over.abort(aborted());
+    this.#over.abort();
   }
 
   /** Closes the turn to input. Later input is for the next turn. */
@@ -179,7 +185,7 @@ export class ActiveTurn implements TurnContext {
     this.#reservations++;
     if (!isDeferred) {
       this.#request?.abort();
-      this.#newInput.abort(aborted());
+      this.#newInput.abort();
     }
     let open = true;
     const leave = () => {
@@ -270,14 +276,6 @@ export class ActiveTurn implements TurnContext {
   #wake(): void {
     for (const resolve of this.#onChange.splice(0)) resolve();
   }
-}
-
-let reason: DOMException | null = null;
-
-/** The usual reason of an abort: made once, because Node makes a trace of the stack for each. */
-function aborted(): DOMException {
-  reason ??= new DOMException('This operation was aborted', 'AbortError');
-  return reason;
 }
 
 /** A controller whose signal takes any number of listeners. */

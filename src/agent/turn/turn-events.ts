@@ -1,154 +1,124 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { HookForm } from '../../hooks/hook-call.ts';
-import type { ResponseItem, UntimedItem } from '../../protocol/generated/types.ts';
-import type { AuthoredItem } from '../../store/model-items.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
+import type { ArrivedInput } from './turn-input.ts';
 
-/** The events of a turn that parts can handle, with the facts of each. */
+/**
+ * The events of a turn that parts can handle. `facts`: the event, as handlers see it. `effects`:
+ * the changes that handlers can make. `tell`: messages that the model reads. `end`: the turn ends
+ * here.
+ */
 export interface TurnEvents {
   /**
    * The turn is about to take the input that has arrived, at its beginning and before each further
-   * request.
+   * request. The model reads what is told before that input.
    */
-  inputNext: Record<string, never>;
-  /** The model is about to read input that was withheld. */
-  input: { input: ArrivedInput };
-  /** A tool is about to read the arguments of a call. */
-  call: { call: PendingCall };
-  /** A call that a part wants was performed, and its output stored. */
-  called: { call: PendingCall; outcome: ActionOutcome };
-  /** A reviewer is about to be asked. */
-  approval: AskedApproval;
-  /** The thread is about to be compacted. */
-  compacting: { trigger: CompactionTrigger };
-  /** The thread was compacted. */
-  compacted: { trigger: CompactionTrigger };
+  inputNext: { facts: Record<string, never>; effects: { tell?: ResponseItem[]; end?: true } };
+  /**
+   * The model is about to read input that was withheld. `refuse`: it does not. It reads what is
+   * told after the input, or in its place with the next request.
+   */
+  input: {
+    facts: { input: ArrivedInput };
+    effects: { refuse?: true; end?: true; tell?: ResponseItem[] };
+  };
+  /**
+   * A tool is about to read the arguments of a call. `args` replaces them. `refuse`: why the call
+   * is refused, for the model. `ask`: why the reviewer in force must approve the call, even if
+   * policy allows it. The model reads what is told with the output.
+   */
+  call: {
+    facts: { call: PendingCall };
+    effects: { args?: JsonValue; refuse?: string; ask?: string; tell?: ResponseItem[] };
+  };
+  /**
+   * A call that a part wants was performed, and its output stored. `output` replaces what the model
+   * reads.
+   */
+  called: {
+    facts: { call: PendingCall; outcome: ActionOutcome };
+    effects: { output?: string; tell?: ResponseItem[] };
+  };
+  /** A reviewer is about to be asked. `verdict` counts in place of the reviewer's. */
+  approval: { facts: AskedApproval; effects: { verdict?: Verdict } };
+  /** The thread is about to be compacted. `stop`: it is not, and the turn is interrupted. */
+  compacting: { facts: { trigger: CompactionTrigger }; effects: { stop?: true } };
+  /** The thread was compacted. `stop`: the turn is interrupted. */
+  compacted: { facts: { trigger: CompactionTrigger }; effects: { stop?: true } };
 }
+
+/** The facts of each event. */
+export type TurnFacts = { [Event in keyof TurnEvents]: TurnEvents[Event]['facts'] };
 
 /** The effects that handlers of each event can have. */
-export interface TurnEffects {
-  /** `tell`: messages that the model reads before that input. `end`: the turn ends here. */
-  inputNext: { tell?: ResponseItem[]; end?: true };
-  /**
-   * `refuse`: the model does not read the input. `end`: nor does it read anything else, because the
-   * turn ends here. `tell`: messages that it reads after the input, or in its place with the next
-   * request.
-   */
-  input: { refuse?: true; end?: true; tell?: ResponseItem[] };
-  call: CallDecision;
-  /** `output` replaces what the model reads. */
-  called: { output?: string; tell?: ResponseItem[] };
-  /** `verdict`: it counts in place of the reviewer's. */
-  approval: { verdict?: Verdict };
-  /** `stop`: the thread is not compacted, and the turn is interrupted. */
-  compacting: { stop?: true };
-  /** `stop`: the turn is interrupted. */
-  compacted: { stop?: true };
-}
+export type TurnEffects = { [Event in keyof TurnEvents]: TurnEvents[Event]['effects'] };
 
 /** The rule of an event, for several parts, for one that throws and for an interrupt. */
-interface EventRule<Event extends keyof TurnEvents> {
+interface EventRule<Facts, Effects> {
   /** The effects of a handler that throws. An error of the store passes through. */
-  thrown: TurnEffects[Event];
-  /** The message in the log about a handler that throws. */
-  failure: string;
+  thrown: Effects;
   /** Whether an interrupt ends the event without effects. Otherwise the next part is asked. */
   endsByInterrupt: boolean;
-  /** Whether the parts after these effects are not asked. */
-  isDecided(effects: TurnEffects[Event]): boolean;
+  /** The parts after one with any of these effects are not asked. */
+  decidedBy: readonly (keyof Effects)[];
   /** The effects of the parts so far, with those of the next one. */
-  merged(before: TurnEffects[Event], next: TurnEffects[Event]): TurnEffects[Event];
+  merged(before: Effects, next: Effects): Effects;
   /** The event as the next part sees it. Absent: as it is. */
-  seen?(event: TurnEvents[Event], before: TurnEffects[Event]): TurnEvents[Event];
+  seen?(facts: Facts, before: Effects): Facts;
 }
 
-const never = () => false;
-const stops = { thrown: {}, endsByInterrupt: false, isDecided: never };
+const PASSES = { thrown: {}, endsByInterrupt: false, decidedBy: [], merged: joined };
 
 /** A row for each event. */
-export const EVENTS: { readonly [Event in keyof TurnEvents]: EventRule<Event> } = {
-  inputNext: {
-    ...stops,
-    failure: 'a part failed before the input of a turn',
-    merged: (before, next) => ({ ...before, ...next, tell: told(before, next) }),
-  },
+export const EVENTS: {
+  readonly [Event in keyof TurnEvents]: EventRule<TurnFacts[Event], TurnEffects[Event]>;
+} = {
+  inputNext: PASSES,
   input: {
     thrown: { refuse: true },
-    failure: 'a part failed to decide',
     endsByInterrupt: true,
-    isDecided: ({ refuse, end }) => refuse === true || end === true,
-    merged: (before, next) => ({ ...next, tell: told(before, next) }),
+    decidedBy: ['refuse', 'end'],
+    merged: joined,
   },
   call: {
     thrown: { refuse: 'Refused: a check of this call failed inside the server.' },
-    failure: 'a part failed to decide',
     endsByInterrupt: true,
-    isDecided: ({ refuse }) => refuse !== undefined,
-    merged: (before, { refuse, args, ask = before.ask, ...next }) => {
-      const tell = told(before, next);
-      if (refuse !== undefined) return { refuse, tell };
-      return {
-        ...before,
-        ...(args === undefined ? {} : { args }),
-        ...(ask === undefined ? {} : { ask: before.ask ?? ask }),
-        tell,
-      };
+    decidedBy: ['refuse'],
+    // The first reason to ask counts. A refusal keeps what was told, and nothing else.
+    merged: (before, next) => {
+      const { args: _, ask: __, ...told } = joined(before, next);
+      if (next.refuse !== undefined) return told;
+      return { ...joined(before, next), ...(before.ask !== undefined && { ask: before.ask }) };
     },
     seen: ({ call }, { args }) => ({ call: args === undefined ? call : { ...call, args } }),
   },
   called: {
-    ...stops,
-    failure: 'a part failed after a call',
-    merged: (before, next) => ({ ...before, ...next, tell: told(before, next) }),
-    seen: ({ call, outcome }, effects) => ({ call, outcome: changedOutcome(outcome, effects) }),
+    ...PASSES,
+    seen: ({ call, outcome }, { output }) => ({ call, outcome: changedOutcome(outcome, output) }),
   },
-  approval: {
-    thrown: {},
-    failure: 'a part failed to decide',
-    endsByInterrupt: false,
-    isDecided: ({ verdict }) => verdict !== undefined,
-    merged: (_before, next) => next,
-  },
-  compacting: {
-    ...stops,
-    failure: 'a part failed before a compaction',
-    merged: (before, next) => ({ ...before, ...next }),
-  },
-  compacted: {
-    ...stops,
-    failure: 'a part failed after a compaction',
-    merged: (before, next) => ({ ...before, ...next }),
-  },
+  approval: { ...PASSES, decidedBy: ['verdict'] },
+  compacting: PASSES,
+  compacted: PASSES,
 };
+
+/** All messages of both, and of each other effect the last one. */
+function joined<Effects extends object>(
+  before: Effects & { tell?: ResponseItem[] },
+  next: Effects & { tell?: ResponseItem[] },
+): Effects {
+  const tell = [...(before.tell ?? []), ...(next.tell ?? [])];
+  return { ...before, ...next, ...(tell.length > 0 && { tell }) };
+}
 
 /**
  * The outcome of a call with the output that parts have given it. Such an output is not the user's,
  * and the model does not read the tools that a search has found.
  */
-export function changedOutcome(
-  outcome: ActionOutcome,
-  { output }: TurnEffects['called'],
-): ActionOutcome {
+export function changedOutcome(outcome: ActionOutcome, output?: string): ActionOutcome {
   if (output === undefined) return outcome;
   const { foundTools: _, author: __, ...kept } = outcome;
   return { ...kept, output };
-}
-
-interface Telling {
-  tell?: ResponseItem[];
-}
-
-function told({ tell: before = [] }: Telling, { tell: next = [] }: Telling): ResponseItem[] {
-  return [...before, ...next];
-}
-
-/** Input of a user that is stored: the item for clients, and the items for the model. */
-export interface ArrivedInput {
-  item: UntimedItem;
-  model: AuthoredItem[];
-  atMs: number;
-  /** The parts check it before the model reads it. It is stored as an unfinished item. */
-  isWithheld?: true;
 }
 
 /** A call of the model to a tool that was offered, before the tool has read its arguments. */
@@ -161,18 +131,6 @@ export interface PendingCall {
   args: JsonValue;
   /** How hooks see the call. Absent: by the name of its tool. */
   hookForm?: HookForm;
-}
-
-/** The decision of the parts about a call. */
-export interface CallDecision {
-  /** Replaces the arguments. */
-  args?: JsonValue;
-  /** Why the call is refused, for the model. */
-  refuse?: string;
-  /** Why the reviewer in force must approve the call, even if policy allows it. */
-  ask?: string;
-  /** Messages that the model reads with the output. */
-  tell?: ResponseItem[];
 }
 
 /** A question of an action, with the call that it is about. Null: the model did not call for it. */

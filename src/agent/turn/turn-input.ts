@@ -5,6 +5,7 @@ import type {
   ResponseItem,
   TurnStartParams,
   TurnSteerParams,
+  UntimedItem,
 } from '../../protocol/generated/types.ts';
 import type { Author, LogEntry, StoredItem } from '../../store/log-entry.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -14,7 +15,6 @@ import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
 import { userMessage, userMessageItem } from '../prompt/user-message.ts';
-import type { ArrivedInput } from './turn-events.ts';
 
 interface TurnInputDeps {
   settings: ThreadSettings;
@@ -25,6 +25,15 @@ interface TurnInputDeps {
   instructions: Instructions;
   ids: Ids;
   atMs: number;
+}
+
+/** Input of a user that is stored: the item for clients, and the items for the model. */
+export interface ArrivedInput {
+  item: UntimedItem;
+  model: AuthoredItem[];
+  atMs: number;
+  /** The parts check it before the model reads it. It is stored as an unfinished item. */
+  isWithheld?: true;
 }
 
 /** A message that begins or joins a turn. */

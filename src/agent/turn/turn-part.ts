@@ -1,42 +1,25 @@
 import type { Announcement } from '../../protocol/announcement.ts';
 import type {
-  NonSteerableTurnKind,
   ResponseItem,
   TokenUsageBreakdown,
   TurnError,
   UntimedItem,
 } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
-import type { PendingCall, TurnEffects, TurnEvents } from './turn-events.ts';
+import type { ActiveTurn, TurnKind } from './active-turn.ts';
+import type { PendingCall, TurnEffects, TurnEvents, TurnFacts } from './turn-events.ts';
 
-/**
- * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread,
- * a review, which takes no input, or a request to compact the thread.
- */
-export type TurnKind = 'user' | 'shell' | 'goal' | 'review' | 'compact';
-
-/** A running turn, as its parts see it. */
-export interface TurnContext {
-  readonly id: string;
-  /** The turn that it belongs to: that of the thread that started this agent, or itself. */
-  readonly rootTurnId: string;
-  readonly kind: TurnKind;
-  readonly startedAtMs: number;
-  /** The facts that its client adds to requests. */
-  readonly clientMetadata: Readonly<Record<string, string>>;
-  /** The settings of its next model request. */
-  settings: ThreadSettings;
-  /** Aborts when the turn is interrupted. */
-  readonly signal: AbortSignal;
-  /** Null unless the turn was interrupted. */
-  readonly interruptCause: InterruptCause | null;
-  /** Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. */
-  steerRefusal: NonSteerableTurnKind | null;
-}
+/** A running turn, as its parts see it. They can change the settings of its next model request. */
+export type TurnContext = Pick<ActiveTurn, 'settings' | 'steerRefusal'> &
+  Readonly<
+    Pick<
+      ActiveTurn,
+      'id' | 'rootTurnId' | 'kind' | 'startedAtMs' | 'clientMetadata' | 'signal' | 'interruptCause'
+    >
+  >;
 
 /** How a turn ended. */
 export interface TurnOutcome {
@@ -76,12 +59,6 @@ export interface EndedResponse {
   usage: TokenUsageBreakdown | null;
 }
 
-/**
- * How a thread came to be loaded: a client started it, with a clear history, or it was resumed or
- * forked.
- */
-export type ThreadOrigin = 'startup' | 'clear' | 'resume' | 'fork';
-
 /** A client has started or forked a thread, or resumed it; or its configuration was read again. */
 export type Opening = 'started' | 'resumed' | 'reconfigured';
 
@@ -91,7 +68,7 @@ export type Awaitable<T> = T | Promise<T>;
 /** The handlers that a part has for events. */
 export type EventHandlers = {
   readonly [Event in keyof TurnEvents]?: (
-    event: TurnEvents[Event],
+    event: TurnFacts[Event],
     turn: TurnContext,
   ) => Awaitable<TurnEffects[Event]>;
 };

@@ -1,33 +1,32 @@
+import type { Log } from '../../base/log.ts';
+import { orAborted } from '../../base/or-aborted.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
-import type {
-  ResponseItem,
-  TokenUsageBreakdown,
-  UntimedItem,
-} from '../../protocol/generated/types.ts';
-import type { AuthoredItem } from '../../store/model-items.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
-import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
-import { EVENTS, type PendingCall, type TurnEffects, type TurnEvents } from './turn-events.ts';
-import type {
-  DueTurn,
-  EndBeforeRequest,
-  EndedResponse,
-  Opening,
-  TurnContext,
-  TurnOutcome,
-  TurnPart,
-} from './turn-part.ts';
+import { EVENTS, type PendingCall, type TurnEffects, type TurnFacts } from './turn-events.ts';
+import type { Awaitable, DueTurn, EndBeforeRequest, TurnContext, TurnPart } from './turn-part.ts';
+
+/** The moments at which parts act. */
+type Moment = keyof TurnPart;
+
+/** The moments at which parts take a step. */
+type StepMoment = 'inputArrived' | 'turnBegan' | 'tokensUsed' | 'turnEnded';
+
+type Method<At extends Moment> = Required<TurnPart>[At];
+
+/** A part that acts at this moment. */
+type Acting<At extends Moment> = TurnPart & Required<Pick<TurnPart, At>>;
 
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
   readonly #parts: readonly TurnPart[];
-  readonly #guard: PartGuard;
+  readonly #deps: { threadId: string; log: Log };
 
-  constructor(parts: readonly TurnPart[], deps: PartGuardDeps) {
+  constructor(parts: readonly TurnPart[], deps: { threadId: string; log: Log }) {
     this.#parts = parts;
-    this.#guard = new PartGuard(parts, deps);
+    this.#deps = deps;
   }
 
   /** The part of this class. Throws if there is none. */
@@ -43,8 +42,8 @@ export class TurnParts {
    */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     let tools: readonly Tool[] = [];
-    for (const part of this.#parts.filter((each) => 'tools' in each)) {
-      const offered = await returned(part.tools?.(tools, signal) ?? tools, signal);
+    for (const part of this.#acting('tools')) {
+      const offered = await returned(part.tools(tools, signal), signal);
       if (offered === null) return [];
       const named = new Map<string, Tool>();
       for (const tool of offered) {
@@ -58,74 +57,59 @@ export class TurnParts {
 
   /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
-    for (const part of this.#parts) {
-      const due = this.#guard.attempt(
-        () => part.due?.() ?? null,
-        null,
-        'a part failed to say whether a turn is due',
-      );
+    for (const part of this.#acting('due')) {
+      const due = this.#attempt('due', () => part.due(), null);
       if (due !== null) return due;
     }
     return null;
   }
 
-  opened(how: Opening): Announcement[] {
-    return this.#parts.flatMap((part) =>
-      this.#guard.attempt(() => part.opened?.(how) ?? [], [], 'a part failed to open its thread'),
-    );
-  }
-
-  inputArrived(): StepAddition {
-    return this.#merged((part) => part.inputArrived?.());
-  }
-
-  turnBegan(turn: TurnContext): StepAddition {
-    return this.#merged((part) => part.turnBegan?.(turn));
-  }
-
-  tokensUsed(turn: TurnContext | null, usage: TokenUsageBreakdown): StepAddition {
-    return this.#merged((part) => part.tokensUsed?.(turn, usage));
-  }
-
-  turnEnded(turn: TurnContext, outcome: TurnOutcome): StepAddition {
-    return this.#merged((part) => part.turnEnded?.(turn, outcome));
-  }
-
   /** Whether a part handles this event. Of a part that throws: whether it could refuse anything. */
   wants(event: 'input' | 'called', about: PendingCall | null): boolean {
-    return this.#parts.some((part) =>
-      this.#guard.attempt(
-        () => part.wants?.(event, about) === true,
-        event === 'input',
-        'a part failed to say whether it handles an event',
-      ),
+    return this.#acting('wants').some((part) =>
+      this.#attempt('wants', () => part.wants(event, about), event === 'input'),
     );
+  }
+
+  /** The merged steps of the parts at this moment. */
+  step<At extends StepMoment>(moment: At, ...facts: Parameters<Method<At>>): StepAddition {
+    return mergedSteps(this.each(moment, ...facts));
+  }
+
+  /**
+   * The results of the parts that act at this moment, without those that throw: their errors must
+   * not keep a turn from beginning or ending.
+   */
+  each<At extends StepMoment | 'opened' | 'readAgain'>(
+    moment: At,
+    ...facts: Parameters<Method<At>>
+  ): ReturnType<Method<At>>[] {
+    return this.#acting(moment).flatMap((part) => {
+      const act = part[moment] as (...given: typeof facts) => ReturnType<Method<At>>;
+      return this.#attempt(moment, () => [act.apply(part, facts)], []);
+    });
   }
 
   /**
    * The effects of all parts that handle an event, by its row of EVENTS. Null: the turn was
    * interrupted meanwhile, and that ends the event. Rejects only with the store's error.
    */
-  async emit<Event extends keyof TurnEvents>(
+  async emit<Event extends keyof TurnEffects>(
     name: Event,
-    event: TurnEvents[Event],
+    facts: TurnFacts[Event],
     turn: TurnContext,
     signal = turn.signal,
   ): Promise<TurnEffects[Event] | null> {
-    const rule = EVENTS[name];
+    const { thrown, endsByInterrupt, decidedBy, merged, seen } = EVENTS[name];
     let effects: TurnEffects[Event] = {};
-    for (const part of this.#parts) {
-      const handle = part.on?.[name];
+    for (const { on } of this.#acting('on')) {
+      const handle = on[name];
       if (handle === undefined) continue;
-      const seen = rule.seen?.(event, effects) ?? event;
-      const next = await this.#guard.decided(
-        async () => returned(handle(seen, turn), signal),
-        rule.thrown,
-        { message: rule.failure, turnId: turn.id },
-      );
-      if (next === null && rule.endsByInterrupt) return null;
-      if (next !== null) effects = rule.merged(effects, next);
-      if (rule.isDecided(effects)) break;
+      const act = () => handle(seen?.(facts, effects) ?? facts, turn);
+      const next = await this.#result(name, act, { turn, signal, thrown });
+      if (next === null && endsByInterrupt) return null;
+      if (next !== null) effects = merged(effects, next);
+      if (decidedBy.some((effect) => effects[effect] !== undefined)) break;
     }
     return effects;
   }
@@ -138,8 +122,8 @@ export class TurnParts {
     turn: TurnContext,
     tell: (messages: readonly ResponseItem[]) => Promise<void>,
   ): Promise<EndBeforeRequest | null> {
-    for (const part of this.#parts.filter((each) => 'beforeRequest' in each)) {
-      const before = (await returned(part.beforeRequest?.(turn) ?? {}, turn.signal)) ?? {};
+    for (const part of this.#acting('beforeRequest')) {
+      const before = (await returned(part.beforeRequest(turn), turn.signal)) ?? {};
       if (before.tell !== undefined && before.tell.length > 0) {
         await tell(before.tell);
         before.told?.();
@@ -149,84 +133,91 @@ export class TurnParts {
     return null;
   }
 
-  /** Whether a part has an answer to the failure of a request, so that the model is asked again. */
-  async requestEnded(response: EndedResponse, turn: TurnContext): Promise<boolean> {
-    const results = await this.#guard.each(turn, 'a part failed after a response', (part) =>
-      part.requestEnded?.(response, turn),
-    );
-    return results.some(({ again }) => again === true);
-  }
-
-  /** The items and messages with which a turn goes on that would end. */
-  async stopping(
-    turn: TurnContext,
-    lastMessage: string | null,
-  ): Promise<{ item: UntimedItem; tell: ResponseItem[] }[]> {
-    const results = await this.#guard.each(turn, 'a part failed at the end of a turn', (part) =>
-      part.stopping?.(turn, lastMessage),
-    );
-    return results.flatMap(({ goOn }) => goOn ?? []);
-  }
-
   /**
-   * Items that the model must read again in this turn, because a compaction removed them from the
-   * prompt.
+   * The results of the parts that act at this moment of a turn, one after another. There is none of
+   * a part that throws, or for which an interrupt ends the wait. Rejects only with the store's
+   * error.
    */
-  readAgain(turn: TurnContext): AuthoredItem[] {
-    return this.#parts.flatMap((part) =>
-      this.#guard.attempt(
-        () => part.readAgain?.(turn) ?? [],
-        [],
-        'a part failed to tell the model again',
-      ),
-    );
+  async results<At extends Moment, Result>(
+    moment: At,
+    turn: TurnContext,
+    act: (part: Acting<At>) => Awaitable<Result>,
+  ): Promise<Result[]> {
+    const results: Result[] = [];
+    const how = { turn, signal: turn.signal, thrown: null };
+    for (const part of this.#acting(moment)) {
+      const result = await this.#result(moment, () => act(part), how);
+      if (result !== null) results.push(result);
+    }
+    return results;
   }
 
   /** Never rejects. */
   async cleanUp(turn: TurnContext): Promise<void> {
-    for (const part of this.#parts.filter((each) => 'cleanUp' in each)) {
-      try {
-        await part.cleanUp?.(turn);
-      } catch (error) {
-        this.#guard.failed('a part could not clean up after a turn', {
-          err: error,
-          turnId: turn.id,
-        });
-      }
-    }
-  }
-
-  /** Never rejects, and takes as long as the slowest part. */
-  closed(): Promise<void> {
-    return this.#endAll('a part failed at the end of its thread', (part) => part.closed?.());
-  }
-
-  /** Never rejects: the error of one part must not keep a thread from being closed. */
-  endWork(): Promise<void> {
-    return this.#endAll('a part failed to end its work', (part) => part.endWork?.());
-  }
-
-  async #endAll(
-    message: string,
-    end: (part: TurnPart) => Promise<void> | undefined,
-  ): Promise<void> {
-    const failed = (error: unknown) => this.#guard.failed(message, { err: error });
-    await Promise.all(this.#parts.map(async (part) => end(part)).map((work) => work.catch(failed)));
+    for (const part of this.#acting('cleanUp'))
+      await this.#ended('cleanUp', () => part.cleanUp(turn), turn);
   }
 
   /**
-   * Merges the steps of all parts. A part that throws takes no step, because its error must not
-   * keep a turn from beginning or ending.
+   * Never rejects, because the error of one part must not keep a thread from being closed. Takes as
+   * long as the slowest part.
    */
-  #merged(stepOf: (part: TurnPart) => StepAddition | undefined): StepAddition {
-    return mergedSteps(
-      this.#parts.map((part) =>
-        this.#guard.attempt(
-          () => stepOf(part) ?? {},
-          {},
-          'a part failed to take its step in a turn',
-        ),
-      ),
-    );
+  async end(moment: 'closed' | 'endWork'): Promise<void> {
+    const ends = this.#acting(moment).map((part) => this.#ended(moment, () => part[moment]()));
+    await Promise.all(ends);
   }
+
+  #acting<At extends Moment>(moment: At): Acting<At>[] {
+    return this.#parts.filter((part): part is Acting<At> => part[moment] !== undefined);
+  }
+
+  /** The result of a part; `thrown` if it throws. */
+  #attempt<Result>(moment: Moment, act: () => Result, thrown: Result): Result {
+    try {
+      return act();
+    } catch (error) {
+      this.#failed(moment, error);
+      return thrown;
+    }
+  }
+
+  /**
+   * The result of a part; null if the signal aborts first, `thrown` if the part throws. Rejects
+   * only with the store's error.
+   */
+  async #result<Result>(
+    moment: Moment | keyof TurnEffects,
+    act: () => Awaitable<Result>,
+    { turn, signal, thrown }: { turn: TurnContext; signal: AbortSignal; thrown: Result },
+  ): Promise<Result | null> {
+    try {
+      return await returned(act(), signal);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      this.#failed(moment, error, turn);
+      return thrown;
+    }
+  }
+
+  /** Never rejects. */
+  async #ended(moment: Moment, end: () => Promise<void>, turn?: TurnContext): Promise<void> {
+    try {
+      await end();
+    } catch (error) {
+      this.#failed(moment, error, turn);
+    }
+  }
+
+  #failed(moment: Moment | keyof TurnEffects, err: unknown, turn?: TurnContext): void {
+    const { log, threadId } = this.#deps;
+    log.error({ err, threadId, turnId: turn?.id, moment }, 'a part of a turn failed');
+  }
+}
+
+/**
+ * The result of a part; null if the signal aborts first. Adds a listener to the signal only for a
+ * promise.
+ */
+function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
+  return value instanceof Promise ? orAborted(value, signal) : value;
 }

@@ -13,8 +13,8 @@ import { withTurnOverrides } from '../settings/turn-overrides.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn, InputReservation } from './active-turn.ts';
 import { type NewTurn, newActiveTurn, settingsOfTurn } from './new-turn.ts';
-import type { ArrivedInput } from './turn-events.ts';
 import {
+  type ArrivedInput,
   type InputAuthor,
   inputEntries,
   modelEntries,
@@ -98,7 +98,7 @@ export class TurnStarter {
       patch,
     };
     const stored = outbox.commit({
-      ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start),
+      ...(due === null ? mergedSteps([start, parts.step('inputArrived')]) : start),
       ...withheldItem(turnId, input),
       isLast: true,
     });
@@ -115,7 +115,7 @@ export class TurnStarter {
     state.keep(patch);
     state.turn = turn;
     state.status = 'active';
-    const step = parts.turnBegan(turn);
+    const step = parts.step('turnBegan', turn);
     const afterAnswer = () => {
       this.#announce(change.announcements);
       this.#run(turn, { opening: due?.opening ?? opening, step });
@@ -175,7 +175,7 @@ export class TurnStarter {
       const taken = this.#withheld(await turnInput({ params, author }, deps));
       input = taken;
       patch = { ...change.patch, ...this.#preview(params, taken) };
-      const arrived = parts.inputArrived();
+      const arrived = parts.step('inputArrived');
       // A compaction may take the context away until this step is made.
       await outbox.commitMade(() => {
         before = { told: state.record.told };

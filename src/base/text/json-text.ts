@@ -15,10 +15,20 @@ export class JsonText {
     this.length = parts.reduce((sum, part) => sum + part.length, 0);
   }
 
+  /** Whether the texts are the same, however they are divided. */
   equals(other: JsonText): boolean {
-    return (
-      this.length === other.length && Buffer.concat(this.parts).equals(Buffer.concat(other.parts))
-    );
+    if (this.length !== other.length) return false;
+    const others = other.parts.values();
+    let rest: Buffer = Buffer.alloc(0);
+    for (let part of this.parts)
+      while (part.length > 0) {
+        if (rest.length === 0) rest = others.next().value ?? part;
+        const length = Math.min(part.length, rest.length);
+        if (!part.subarray(0, length).equals(rest.subarray(0, length))) return false;
+        part = part.subarray(length);
+        rest = rest.subarray(length);
+      }
+    return true;
   }
 
   toString(): string {

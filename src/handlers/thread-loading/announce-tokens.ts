@@ -1,4 +1,3 @@
-import { usageWithAgents } from '../../agent/lineage/agents-usage.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Caller } from '../requested/method.ts';
 import type { ThreadServices } from './thread-services.ts';
@@ -13,14 +12,10 @@ interface Request {
  * no usage of a turn either.
  */
 export function announceTokens(
-  { clients, threads }: ThreadServices,
-  { id, record: { tokenUsage } }: LoadedThread,
+  { clients }: Pick<ThreadServices, 'clients'>,
+  { usageAnnouncement: told }: LoadedThread,
   { caller, params }: Request,
 ): void {
-  if (tokenUsage === null || params.excludeTurns === true) return;
-  clients.publish({ connection: caller.id }, 'thread/tokenUsage/updated', {
-    threadId: id,
-    turnId: tokenUsage.turnId,
-    tokenUsage: usageWithAgents(tokenUsage.usage, threads.agents.usage.below(id)),
-  });
+  if (told === null || params.excludeTurns === true) return;
+  clients.publish({ connection: caller.id }, told.method, told.params);
 }

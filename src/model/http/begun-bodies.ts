@@ -17,29 +17,44 @@ interface Begun {
   settings: Settings;
   /** Null: it could not be begun. */
   body: Promise<BegunBody | null>;
+  forget(): void;
 }
 
 /** The bodies of requests that are about to come, by thread. */
 export class BegunBodies {
   readonly #begun = new Map<string, Begun>();
 
-  add({ request, settings, body }: Omit<Begun, 'body'> & { body: Promise<BegunBody> }): void {
+  /** Keeps a body until its request takes it, or the signal aborts. */
+  add(
+    { request, settings, body }: Omit<Begun, 'body' | 'forget'> & { body: Promise<BegunBody> },
+    signal: AbortSignal,
+  ): void {
     const key = request.promptCacheKey;
-    this.#begun.delete(key);
-    this.#begun.set(key, { request, settings, body: body.catch(() => null) });
-    for (const oldest of this.#begun.keys())
-      if (this.#begun.size > BODIES_MAX) this.#begun.delete(oldest);
+    const forget = () => {
+      signal.removeEventListener('abort', forget);
+      if (this.#begun.get(key)?.forget === forget) this.#begun.delete(key);
+    };
+    this.#begun.get(key)?.forget();
+    const begun = { request, settings, body: body.catch(() => null), forget };
+    if (signal.aborted) return;
+    this.#begun.set(key, begun);
+    signal.addEventListener('abort', forget);
+    for (const oldest of this.#begun.values()) if (this.#begun.size > BODIES_MAX) oldest.forget();
   }
 
-  /** Removes the body of a thread. Null: there is none that begins as that of this request does. */
+  /**
+   * Removes the body that begins as that of this request does; null: there is none. Other requests
+   * with the thread's cache key leave it.
+   */
   take(request: ModelRequest, settings: Settings): Promise<BegunBody | null> | null {
     const begun = this.#begun.get(request.promptCacheKey);
-    this.#begun.delete(request.promptCacheKey);
-    return begun !== undefined &&
+    const fits =
+      begun !== undefined &&
       isDeepStrictEqual(begun.settings, settings) &&
-      isSameButInput(begun.request, request)
-      ? begun.body
-      : null;
+      isSameButInput(begun.request, request);
+    if (!fits) return null;
+    begun.forget();
+    return begun.body;
   }
 }
 

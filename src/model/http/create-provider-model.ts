@@ -48,10 +48,10 @@ export function createProviderModel(
   const bodyTools = { pace: new EventLoopYield(), texts: new ItemTexts() };
   const begun = new BegunBodies();
   return {
-    prepare(request) {
+    prepare(request, signal) {
       const settings = accepted.settingsFor(request, api.parameters);
       const body = api.beginBody?.(request, sentSettings(settings), bodyTools);
-      if (body !== undefined) begun.add({ request, settings, body });
+      if (body !== undefined) begun.add({ request, settings, body }, signal);
     },
     stream: (request, signal) =>
       stream({

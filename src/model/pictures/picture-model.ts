@@ -36,7 +36,7 @@ interface PictureRequest {
  */
 export class PictureModel implements Model {
   readonly report?: () => string | null;
-  readonly prepare?: (request: ModelRequest) => void;
+  readonly prepare?: (request: ModelRequest, signal: AbortSignal) => void;
   readonly #inner: Model;
   readonly #pictures: SentPictures;
   /** By the name of the model. */
@@ -46,7 +46,8 @@ export class PictureModel implements Model {
     this.#inner = inner;
     this.#pictures = pictures;
     if (inner.report !== undefined) this.report = () => inner.report?.() ?? null;
-    if (inner.prepare !== undefined) this.prepare = (request) => inner.prepare?.(request);
+    if (inner.prepare !== undefined)
+      this.prepare = (request, signal) => inner.prepare?.(request, signal);
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {

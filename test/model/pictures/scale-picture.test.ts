@@ -157,6 +157,8 @@ describe('the thread that scales', () => {
     );
     await clock.timerOf(30_000);
     clock.advance(30_000);
+    const soon = new Promise((resolve) => process.nextTick(resolve, 'not ended yet'));
+    expect(await Promise.race([scaled, soon])).toBe('not ended yet');
     expect(await scaled).toBe('unfinished');
   });
 

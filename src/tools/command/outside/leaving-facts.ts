@@ -1,3 +1,4 @@
+import { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import { inSlices } from '../../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isWithin } from '../../../base/paths/is-within.ts';
@@ -46,8 +47,9 @@ export async function leavingFacts({
   if (named.size > PATHS_MAX) return null;
   const realPaths = new Map<string, string>();
   const realRoots = roots.map(resolveLinks);
+  const breaks = new EventLoopYield();
   const resolveAll = async (paths: Iterable<string>) => {
-    for await (const path of inSlices(paths, PATH_UNITS)) {
+    for await (const path of inSlices(paths, PATH_UNITS, breaks)) {
       const real = realPathOf(path, realRoots);
       if (real !== null) realPaths.set(path, real);
     }

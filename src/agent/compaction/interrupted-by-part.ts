@@ -2,8 +2,8 @@ import type { ThreadContext } from '../thread-context.ts';
 import type { CompactionTrigger } from '../turn/turn-events.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
-/** Whether a part stops the turn before or after its compaction. The turn is then interrupted. */
-export async function stoppedByPart(
+/** Interrupts the turn if a part stops it before or after its compaction, and returns whether. */
+export async function interruptedByPart(
   { parts, state }: ThreadContext,
   event: 'compacting' | 'compacted',
   { trigger, turn }: { trigger: CompactionTrigger; turn: TurnContext },
