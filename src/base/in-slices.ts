@@ -34,7 +34,7 @@ const STEPS_AT_ONCE = 1_000;
  * Calls `step` until it returns false, with other work in between: for long work whose steps are
  * too short to await each. `units`: how much work a step is.
  */
-export async function repeatSteps(
+async function repeatSteps(
   step: () => boolean,
   breaks: EventLoopYield,
   units = 1,
