@@ -34,11 +34,7 @@ const STEPS_AT_ONCE = 1_000;
  * Calls `step` until it returns false, with other work in between: for long work whose steps are
  * too short to await each. `units`: how much work a step is.
  */
-async function repeatSteps(
-  step: () => boolean,
-  breaks: EventLoopYield,
-  units = 1,
-): Promise<void> {
+async function repeatSteps(step: () => boolean, breaks: EventLoopYield, units = 1): Promise<void> {
   for (let count = 1; step(); count++)
     if (count % STEPS_AT_ONCE === 0) await breaks.worked(STEPS_AT_ONCE * units);
 }
