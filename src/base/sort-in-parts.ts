@@ -1,5 +1,5 @@
 import type { EventLoopYield } from './event-loop-yield.ts';
-import { inSlices, slicesOf } from './in-slices.ts';
+import { eachNumber, inSlices, slicesOf } from './in-slices.ts';
 
 /** Sorted at once. It takes about a millisecond. */
 const PART_LENGTH = 1_000;
@@ -37,12 +37,13 @@ async function merge<T>(
   { compare, breaks }: Merging<T>,
 ): Promise<T[]> {
   const merged: T[] = [];
-  for (let [left, right] = [0, 0]; left < one.length || right < other.length; ) {
+  let [left, right] = [0, 0];
+  const take = () => {
     const takesLeft =
       right === other.length ||
       (left < one.length && compare(one[left] as T, other[right] as T) <= 0);
     merged.push((takesLeft ? one[left++] : other[right++]) as T);
-    if (merged.length % PART_LENGTH === 0) await breaks.worked(PART_LENGTH);
-  }
+  };
+  await eachNumber([0, one.length + other.length], take, breaks);
   return merged;
 }

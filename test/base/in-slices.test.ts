@@ -1,7 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inSlices, slicesOf } from '../../src/base/in-slices.ts';
+import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
+import {
+  eachLine,
+  eachNumber,
+  inSlices,
+  joinParts,
+  resultOf,
+  slicesOf,
+} from '../../src/base/in-slices.ts';
 
 test('all values come in their order, and other work goes on between those that are much work', async () => {
   let rounds = 0;
@@ -40,4 +48,28 @@ test('the slices of a text, of bytes and of a list are the whole, each of the le
     }),
     { seed: 1, numRuns: 30 },
   );
+});
+
+test('walkers visit every number and every line once, however many there are', async () => {
+  const breaks = new EventLoopYield();
+  for (const count of [0, 1, 999, 1_000, 1_001, 12_345]) {
+    const wanted = Array.from({ length: count }, (_, at) => `${at}\n`);
+    const numbers: number[] = [];
+    await eachNumber([7, 7 + count], (at) => numbers.push(at - 7), breaks);
+    expect(numbers.map((at) => `${at}\n`)).toEqual(wanted);
+    const text = `${wanted.join('')}end`;
+    const lines: string[] = [];
+    await eachLine(text, (from, to) => lines.push(text.slice(from, to)), breaks);
+    expect(lines).toEqual([...wanted, 'end']);
+    const work = function* () {
+      const made: string[] = [];
+      for (const line of wanted) {
+        made.push(line);
+        yield;
+      }
+      return made;
+    };
+    expect(await resultOf(work(), breaks)).toEqual(wanted);
+    expect(await joinParts(wanted, breaks)).toBe(wanted.join(''));
+  }
 });

@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
@@ -186,14 +187,13 @@ export class JudgeAnswers {
       Math.floor(reading.filesChars / Math.min(calls.length, FILES_MAX)),
     );
     const outputs = [];
-    for (const [index, call] of calls.entries()) {
+    for await (const [index, call] of inSlices(calls.entries(), 1, this.#deps.breaks)) {
       const read = tools.some(({ name }) => name === call.name)
         ? await this.#output(call, index, { ...reading, charsMax })
         : unread(
             `There is no tool ${call.name}. There is only ${tools.map(({ name }) => name).join(' and ')}.`,
           );
       outputs.push({ callId: call.call_id, read });
-      await this.#deps.breaks.worked(1);
     }
     return outputs;
   }

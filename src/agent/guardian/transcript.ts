@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { visibleJson } from '../../base/text/visible-json.ts';
 import { withoutMiddle } from '../../base/text/without-middle.ts';
@@ -72,15 +73,15 @@ export async function transcript(
   const lines: string[] = [];
   let at = history.length;
   let omitted = 0;
-  while (at > 0 && !room.isFull) {
-    const read = history[--at];
-    const entry = read === undefined ? null : withQuestion(entryOf(read), { history, at }, options);
-    if (read === undefined || entry === null) continue;
+  for await (const read of inSlices(history.toReversed(), 1, options.breaks)) {
+    if (room.isFull) break;
+    at--;
+    const entry = withQuestion(entryOf(read), { history, at }, options);
+    if (entry === null) continue;
     const kind = kindOf(entry);
     const line = room.has(kind) ? knownLine(read.item, entry, options) : null;
     if (line !== null && room.take(kind, line)) lines.push(line);
     else omitted++;
-    await options.breaks.worked(1);
   }
   omitted += history.slice(0, at).filter(isShown).length;
   if (omitted > 0) lines.push(JSON.stringify({ omitted: `${omitted} earlier entries` }));

@@ -36,7 +36,8 @@ export async function skillFiles(place: SkillPlace, working: EventLoopYield): Pr
   let level = [place.folder];
   for (let depth = 0; depth < FOLDER_DEPTH_MAX && level.length > 0; depth++) {
     const below: string[] = [];
-    for (const folder of level) below.push(...(await search.foldersIn(folder)));
+    for await (const folder of inSlices(level, 1, working))
+      below.push(...(await search.foldersIn(folder)));
     level = below;
   }
   return {
@@ -64,7 +65,6 @@ class Search {
    * Takes the skill of a folder. If it has none, returns the folders in it that must be searched.
    */
   async foldersIn(folder: string): Promise<string[]> {
-    await this.#working.worked(1);
     if (!this.#enters(folder)) return [];
     this.searched.push(folder);
     const file = join(folder, SKILL_FILE);

@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { parseJson } from '../../base/parse-long-json.ts';
 import type {
@@ -13,8 +14,6 @@ import type { ModelRequest } from '../model.ts';
 
 /** Separates texts that are joined into one. */
 const BREAK = '\n\n';
-/** How many items are converted before other work may run. */
-const ITEMS_BETWEEN = 500;
 const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 
 /**
@@ -30,11 +29,10 @@ export async function chatMessages(
 ): Promise<JsonObject[]> {
   const conversation = new ChatConversation({ withThoughts });
   if (instructions !== '') conversation.instruct(instructions);
-  for (const [index, item] of input.entries()) {
+  for await (const item of inSlices(input, 1, pace)) {
     const known = searchAsFunction(item);
     if (known?.type === 'function_call') await addCall(known, conversation);
     else if (known !== null) add(known, conversation);
-    if (index % ITEMS_BETWEEN === ITEMS_BETWEEN - 1) await pace.worked(ITEMS_BETWEEN);
   }
   return conversation.messages();
 }

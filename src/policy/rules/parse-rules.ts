@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
 import type { NetworkRule } from '../network/network-rule.ts';
 import { acceptedCommands, narrowed } from './accepted-commands.ts';
@@ -36,8 +37,7 @@ export async function parseRules(
   const networkRules: NetworkRule[] = [];
   const problems: RuleProblem[] = [];
   const reader = new RuleReader(text);
-  while (!reader.atEnd()) {
-    const line = reader.line;
+  for await (const line of inSlices(callLines(reader), RULE_UNITS, breaks)) {
     try {
       const call = reader.readCall();
       if (call.name === 'prefix_rule') rules.push(prefixRule(call.args));
@@ -51,9 +51,13 @@ export async function parseRules(
       problems.push({ message: error.message, path, line });
       reader.skipToNextCall();
     }
-    await breaks.worked(RULE_UNITS);
   }
   return { rules, networkRules, problems };
+}
+
+/** The line of each call. The call is to be read before the next one is asked for. */
+function* callLines(reader: RuleReader): Generator<number, void, void> {
+  while (!reader.atEnd()) yield reader.line;
 }
 
 const parsedFiles = new WeakMap<RulesFiles, Promise<ParsedRules>>();

@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { inSlices } from '../../base/in-slices.ts';
+import { inSlices, joinParts, slicesOf } from '../../base/in-slices.ts';
 import { FileLines, type TextLine } from './file-lines.ts';
 import { LineSearch } from './line-search.ts';
 import type { Chunk, ChunkLine } from './parse-patch.ts';
@@ -38,8 +38,7 @@ export async function applyChunks(
   const unmarked = text.slice(mark.length);
   const lines = await FileLines.of(unmarked, breaks);
   const newEnd = lines.count > 0 && lines.end(0) === '\r\n' ? '\r\n' : '\n';
-  let result = mark;
-  const parts: string[] = [];
+  const parts = [mark];
   let copied = 0;
   const copyTo = (index: number) => {
     parts.push(unmarked.slice(lines.start(copied), lines.start(index)));
@@ -47,21 +46,16 @@ export async function applyChunks(
   };
   for await (const { start, count, lines: put } of inSlices(
     await edits({ path, lines, newEnd, breaks }, chunks),
-    ({ lines: put }) => put.length,
+    1,
     breaks,
   )) {
     copyTo(start);
-    for (const line of put) {
-      parts.push(line.text, line.end || newEnd);
-      if (parts.length < LINES_AT_ONCE) continue;
-      result += parts.splice(0).join('');
-      await breaks.worked(LINES_AT_ONCE);
-    }
+    for await (const some of inSlices(slicesOf(put, LINES_AT_ONCE), ({ length }) => length, breaks))
+      parts.push(some.map(({ text: line, end }) => line + (end || newEnd)).join(''));
     copied = start + count;
   }
   copyTo(lines.count);
-  result += parts.join('');
-  await breaks.yielded();
+  const result = await joinParts(parts, breaks);
   if (result === mark) return '';
   // The patch may include the byte order mark in the first line.
   return result.startsWith(BOM + BOM) ? result.slice(1) : result;
@@ -142,11 +136,11 @@ async function resulting(
 ): Promise<TextLine[]> {
   const result: TextLine[] = [];
   let index = start;
-  for (const [at, { kind, text }] of chunkLines.entries()) {
-    if (kind === '+') result.push({ text, end: newEnd });
-    else if (kind === ' ') result.push(lines.line(index));
-    if (kind !== '+') index++;
-    if ((at + 1) % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
-  }
+  for await (const some of inSlices(slicesOf(chunkLines, LINES_AT_ONCE), LINES_AT_ONCE, breaks))
+    for (const { kind, text } of some) {
+      if (kind === '+') result.push({ text, end: newEnd });
+      else if (kind === ' ') result.push(lines.line(index));
+      if (kind !== '+') index++;
+    }
   return result;
 }

@@ -1,6 +1,7 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { eachLine } from '../../base/in-slices.ts';
 
-const LINES_AT_ONCE = 1_000;
+const LINES_AT_FIRST = 1_000;
 
 /** A line and its line end. The line end is empty for a last line without one. */
 export interface TextLine {
@@ -26,15 +27,13 @@ export class FileLines {
 
   /** Splits a text into lines. A lone CR does not end a line. */
   static async of(text: string, breaks: EventLoopYield): Promise<FileLines> {
-    let starts = new Uint32Array(LINES_AT_ONCE);
+    let starts = new Uint32Array(LINES_AT_FIRST);
     let count = 0;
-    for (let start = 0; start < text.length; ) {
+    const add = (start: number) => {
       if (count === starts.length) starts = enlarged(starts);
       starts[count++] = start;
-      const found = text.indexOf('\n', start);
-      start = found === -1 ? text.length : found + 1;
-      if (count % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
-    }
+    };
+    await eachLine(text, add, breaks);
     return new FileLines(text, starts.subarray(0, count));
   }
 

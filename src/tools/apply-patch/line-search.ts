@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { eachNumber } from '../../base/in-slices.ts';
 import type { FileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
@@ -9,7 +10,6 @@ import { PatchError } from './patch-error.ts';
 const COMPARISONS_MAX = 200_000_000;
 /** This many comparisons count as one unit of work. */
 const COMPARISONS_A_LINE = 100;
-const LINES_AT_ONCE = 1_000;
 
 /** Lines match if they are equal after one of these, from strict to loose. */
 const NORMALIZERS: readonly ((line: string) => string)[] = [
@@ -78,16 +78,16 @@ export class LineSearch {
     const known = this.#numbered[index];
     if (known !== undefined) return known;
     const byText = new Map<string, number>();
-    for (const [at, line] of this.#wanted.entries()) {
-      const text = normalize(line);
+    const learn = (at: number) => {
+      const text = normalize(this.#wanted[at] ?? '');
       if (!byText.has(text)) byText.set(text, byText.size);
-      if (at % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
-    }
+    };
+    await eachNumber([0, this.#wanted.length], learn, this.#breaks);
     const numbers = new Int32Array(this.#lines.count);
-    for (let at = 0; at < numbers.length; at++) {
+    const number = (at: number) => {
       numbers[at] = byText.get(normalize(this.#lines.text(at))) ?? UNWANTED;
-      if (at % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
-    }
+    };
+    await eachNumber([0, numbers.length], number, this.#breaks);
     const made = { numbers, byText };
     this.#numbered[index] = made;
     return made;

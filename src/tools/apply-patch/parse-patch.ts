@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { eachNumber, resultOf } from '../../base/in-slices.ts';
 import { FileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
@@ -28,7 +29,6 @@ const END = '*** End Patch';
 const END_OF_FILE = '*** End of File';
 const MOVE = '*** Move to:';
 const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
-const LINES_AT_ONCE = 1_000;
 const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
 
 /**
@@ -36,7 +36,7 @@ const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
  * expected in that line. Accepts LF and CRLF in the patch.
  */
 export async function parsePatch(patch: string, breaks: EventLoopYield): Promise<PatchOperation[]> {
-  return new PatchReader(await patchLines(patch, breaks), breaks).operations();
+  return resultOf(new PatchReader(await patchLines(patch, breaks)).operations(), breaks);
 }
 
 /** The lines of a patch, without a heredoc around it. */
@@ -44,10 +44,7 @@ async function patchLines(patch: string, breaks: EventLoopYield): Promise<string
   const lines: string[] = [];
   const trimmed = patch.trim();
   const split = await FileLines.of(trimmed, breaks);
-  while (lines.length < split.count) {
-    lines.push(split.text(lines.length));
-    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
-  }
+  await eachNumber([0, split.count], (at) => lines.push(split.text(at)), breaks);
   const tag = HEREDOC.exec(lines[0]?.trim() ?? '')?.[2];
   const isWrapped = tag !== undefined && lines.length > 2 && lines.at(-1)?.trim() === tag;
   return isWrapped
@@ -55,18 +52,19 @@ async function patchLines(patch: string, breaks: EventLoopYield): Promise<string
     : lines;
 }
 
+/** Reading that yields after each line. */
+type Reading<Result> = Generator<void, Result, void>;
+
 class PatchReader {
   readonly #lines: readonly string[];
-  readonly #breaks: EventLoopYield;
   /** The index of the next line to read. */
   #next = 1;
 
-  constructor(lines: readonly string[], breaks: EventLoopYield) {
+  constructor(lines: readonly string[]) {
     this.#lines = lines;
-    this.#breaks = breaks;
   }
 
-  async operations(): Promise<PatchOperation[]> {
+  *operations(): Reading<PatchOperation[]> {
     const lines = this.#lines;
     if (lines[0]?.trim() !== BEGIN)
       throw new PatchError(`invalid patch: its first line must be '${BEGIN}'`);
@@ -74,8 +72,8 @@ class PatchReader {
       throw new PatchError(`invalid patch: its last line must be '${END}'`);
     const operations: PatchOperation[] = [];
     while (this.#line !== null) {
-      if (this.#line.trim() === '') await this.#advance();
-      else operations.push(await this.#operation(this.#line.trim()));
+      if (this.#line.trim() === '') yield* this.#advance();
+      else operations.push(yield* this.#operation(this.#line.trim()));
     }
     if (operations.length === 0) throw new PatchError('invalid patch: it changes no file');
     return operations;
@@ -87,12 +85,12 @@ class PatchReader {
   }
 
   /** Goes on to the next line. */
-  async #advance(): Promise<void> {
+  *#advance(): Reading<void> {
     this.#next++;
-    if (this.#next % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
+    yield;
   }
 
-  async #operation(header: string): Promise<PatchOperation> {
+  *#operation(header: string): Reading<PatchOperation> {
     const [, verb, name = ''] = HEADER.exec(header) ?? [];
     if (verb === undefined) {
       this.#fail(
@@ -100,31 +98,31 @@ class PatchReader {
       );
     }
     const path = this.#path(name);
-    await this.#advance();
-    if (verb === 'Add') return { type: 'add', path, text: await this.#addedText() };
-    return verb === 'Delete' ? { type: 'delete', path } : this.#update(path);
+    yield* this.#advance();
+    if (verb === 'Add') return { type: 'add', path, text: yield* this.#addedText() };
+    return verb === 'Delete' ? { type: 'delete', path } : yield* this.#update(path);
   }
 
-  async #addedText(): Promise<string> {
+  *#addedText(): Reading<string> {
     const lines: string[] = [];
     for (let line = this.#line; line?.startsWith('+'); line = this.#line) {
       lines.push(line.slice(1), '\n');
-      await this.#advance();
+      yield* this.#advance();
     }
     return lines.join('');
   }
 
-  async #update(path: string): Promise<PatchOperation> {
+  *#update(path: string): Reading<PatchOperation> {
     let moveTo: string | null = null;
     if (this.#line?.startsWith(MOVE)) {
       moveTo = this.#path(this.#line.slice(MOVE.length));
-      await this.#advance();
+      yield* this.#advance();
     }
     const chunks: Chunk[] = [];
     for (let line = this.#line; line !== null && !line.startsWith('***'); line = this.#line) {
       const isFirst = chunks.length === 0;
-      if (line.trim() === '' && !isFirst) await this.#advance();
-      else chunks.push(await this.#chunk(line, isFirst));
+      if (line.trim() === '' && !isFirst) yield* this.#advance();
+      else chunks.push(yield* this.#chunk(line, isFirst));
       // Drops blank lines between the file header and its first `@@`.
       if (
         isFirst &&
@@ -137,10 +135,10 @@ class PatchReader {
     return { type: 'update', path, moveTo, chunks };
   }
 
-  async #chunk(first: string, isFirst: boolean): Promise<Chunk> {
+  *#chunk(first: string, isFirst: boolean): Reading<Chunk> {
     const header = first.trimEnd();
     const isHeader = isPlace(header);
-    if (isHeader) await this.#advance();
+    if (isHeader) yield* this.#advance();
     else if (!isFirst)
       this.#fail(`expected '@@' or '@@ LINE' before the next change, found '${first}'`);
     const chunk: Chunk = {
@@ -152,7 +150,7 @@ class PatchReader {
       if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
       else if (line.startsWith('***') || isPlace(line)) break;
       else chunk.lines.push(this.#chunkLine(line));
-      await this.#advance();
+      yield* this.#advance();
     }
     if (chunk.lines.length === 0) this.#fail(`no lines follow '${header}'`);
     return chunk;

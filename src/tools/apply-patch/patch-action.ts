@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
@@ -194,13 +195,17 @@ async function plannedChange(
 /** The text with a sign before each line. */
 async function withSign(text: string, sign: string, breaks: EventLoopYield): Promise<string> {
   const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at + SIGNED_LENGTH) + 1 || text.length;
-    parts.push(text.slice(at, end).replace(/^(?=[^\n]|\n)/gm, sign));
-    at = end;
-    await breaks.worked(1);
-  }
+  for await (const lines of inSlices(linePieces(text, SIGNED_LENGTH), 1, breaks))
+    parts.push(lines.replace(/^(?=[^\n]|\n)/gm, sign));
   return parts.join('');
+}
+
+/** The parts of a text: whole lines, together longer than `chars`, the last part perhaps not. */
+function* linePieces(text: string, chars: number): Generator<string, void, void> {
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = text.indexOf('\n', from + chars) + 1 || text.length;
+    yield text.slice(from, to);
+  }
 }
 
 function refusal(denial: Denial): string {

@@ -74,7 +74,7 @@ export class TurnDiff {
     const left = new Set(renames.values());
     const parts: string[] = [];
     let chars = 0;
-    for (const path of [...this.#now.keys()].sort()) {
+    for await (const path of inSlices([...this.#now.keys()].sort(), LINES_A_FILE, breaks)) {
       if (left.has(path)) continue;
       const part = await this.#fileText(
         { from: renames.get(path) ?? path, to: path, cwd },
@@ -122,7 +122,6 @@ async function fileText(
   { was, is, from, to }: { was: State; is: State; from: string; to: string },
   { isBrief, breaks }: DiffOptions,
 ): Promise<string> {
-  await breaks.worked(LINES_A_FILE);
   const isSame = was?.text === is?.text;
   if (from === to && isSame) return '';
   const head = [`diff --git a/${from} b/${to}`, ...modeLines(was, is)];

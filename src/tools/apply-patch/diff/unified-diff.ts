@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
-import { inSlices, slicesOf } from '../../../base/in-slices.ts';
+import { eachLine, inSlices, slicesOf } from '../../../base/in-slices.ts';
 import { compareLines, type Run } from './compare-lines.ts';
 
 const CONTEXT_LINES = 3;
@@ -107,22 +107,14 @@ function linesOn(text: string, at: number, count: number): number {
 
 async function lineCount(text: string, end: number, breaks: EventLoopYield): Promise<number> {
   let count = 0;
-  for (let at = 0; at < end; at = linesOn(text, at, 1)) {
-    count++;
-    if (count % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE / 10);
-  }
+  await eachLine(text.slice(0, end), () => count++, breaks, 1 / 10);
   return count;
 }
 
 /** The lines of a text with their line ends. */
 async function linesOf(text: string, breaks: EventLoopYield): Promise<string[]> {
   const lines: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = linesOn(text, at, 1);
-    lines.push(text.slice(at, end));
-    at = end;
-    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
-  }
+  await eachLine(text, (from, to) => lines.push(text.slice(from, to)), breaks);
   return lines;
 }
 
