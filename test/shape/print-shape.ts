@@ -53,7 +53,7 @@ const FIGURES: readonly Figure[] = [
   { name: 'moments of a part', limit: 16, found: membersOf(src, 'TurnPart').length },
   {
     name: 'lines of the files that run parts',
-    limit: 627,
+    limit: 630,
     found: sum(matching(RUNS_PARTS).map(linesOf)),
   },
   ...(
