@@ -1,6 +1,6 @@
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CLOSE_MS_MAX } from './agent/last-programs.ts';
+import { CLOSE_MS_MAX } from './agent/closing-programs.ts';
 import { type App, createApp } from './app.ts';
 import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';

@@ -6,8 +6,8 @@ import type { ThreadStore } from '../store/thread-store.ts';
 import type { Machine } from '../tools/command/machine.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { AgentTree } from './lineage/agent-tree.ts';
+import type { ServerLimits } from './server-limits.ts';
 import type { ThreadPrograms } from './settings/thread-programs.ts';
-import type { SharedLimits } from './shared-limits.ts';
 
 /** The services that live as long as the server, in groups, as its threads use them. */
 export interface Services {
@@ -15,7 +15,7 @@ export interface Services {
   readonly machine: Machine;
   readonly providers: Providers;
   readonly configuration: Configuration;
-  readonly limits: SharedLimits;
+  readonly limits: ServerLimits;
   readonly store: ThreadStore;
   readonly clients: ClientChannel;
   /** The MCP servers that threads share. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CLOSE_MS_MAX } from '../agent/last-programs.ts';
+import { CLOSE_MS_MAX } from '../agent/closing-programs.ts';
 import { protectStore, storeFileIn } from '../base/files/own-file.ts';
 import type { Log } from '../base/log.ts';
 import type { StreamPair } from '../transport/stream-transport.ts';

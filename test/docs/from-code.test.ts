@@ -320,7 +320,7 @@ const LIMITS: [
   ['MCP servers', 'src/config/mcp/read-mcp-servers.ts', 'SERVERS_MAX', ''],
   ['a message of an MCP server', 'src/mcp/host/pipe-transport.ts', 'MESSAGE_BYTES_MAX', 'MiB'],
   ['the wire log', 'src/cli/log/wire-log.ts', 'FILE_BYTES_MAX', 'MiB'],
-  ['the end of a server', 'src/agent/last-programs.ts', 'CLOSE_MS_MAX', 's'],
+  ['the end of a server', 'src/agent/closing-programs.ts', 'CLOSE_MS_MAX', 's'],
 ];
 const UNITS = {
   MiB: 1024 ** 2,

@@ -9,15 +9,13 @@ import type { ActionQuestion, ForPerson, Reviewer } from '../turn/reviewer.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
-import type { DenialPlace, Denials } from './denials.ts';
+import { type DenialPlace, type Denials, IN_A_ROW_MAX } from './denials.ts';
 import type { Judge } from './judge.ts';
 import { ABORTED, type Judged } from './judged.ts';
 import { OpenReview, type ReviewedThread } from './open-review.ts';
 import { ReviewLog } from './review-log.ts';
 import { withoutSpelling } from './without-spelling.ts';
 
-/** How many denials in a row interrupt a turn. */
-const DENIALS_MAX = 3;
 /** Longer actions, in characters of their JSON, are not kept after their review. */
 const KEPT_CHARS_MAX = 20_000;
 
@@ -145,7 +143,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;
     if (status === 'approved') return null;
     const limit = this.#deps.denials.count(this.#place(turn));
-    return this.#denialsInARow === DENIALS_MAX ? `${DENIALS_MAX} actions in a row` : limit;
+    return this.#denialsInARow === IN_A_ROW_MAX ? `${IN_A_ROW_MAX} actions in a row` : limit;
   }
 
   #place({ rootTurnId }: TurnContext): DenialPlace {

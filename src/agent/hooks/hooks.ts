@@ -218,10 +218,10 @@ export class Hooks implements TurnPart {
     if (!isDue) return;
     const { id: threadId } = this.#thread;
     const { clock, log } = this.#thread.services.runtime;
-    const { lastPrograms } = this.#thread.services.limits;
+    const { closingPrograms } = this.#thread.services.limits;
     const deadline = deadlineIn(CLOSE_MS_MAX, clock);
-    const signal = AbortSignal.any([deadline.signal, lastPrograms.over]);
-    const hasPlace = await lastPrograms.places.take(signal);
+    const signal = AbortSignal.any([deadline.signal, closingPrograms.over]);
+    const hasPlace = await closingPrograms.places.take(signal);
     try {
       const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal };
       if (hasPlace) await this.#hooks.run('sessionEnd', end);
@@ -232,7 +232,7 @@ export class Hooks implements TurnPart {
         );
     } finally {
       deadline.clear();
-      if (hasPlace) lastPrograms.places.release();
+      if (hasPlace) closingPrograms.places.release();
     }
   }
 
@@ -254,9 +254,9 @@ export class Hooks implements TurnPart {
   /** Ends the hooks that an interrupt causes: the end of their turn waits for all of them. */
   #afterInterrupt(): AbortSignal {
     const { clock } = this.#thread.services.runtime;
-    const { lastPrograms } = this.#thread.services.limits;
+    const { closingPrograms } = this.#thread.services.limits;
     this.#interruptDeadline ??= deadlineIn(INTERRUPT_MS_MAX, clock);
-    return AbortSignal.any([this.#interruptDeadline.signal, lastPrograms.over]);
+    return AbortSignal.any([this.#interruptDeadline.signal, closingPrograms.over]);
   }
 
   /**

@@ -177,7 +177,7 @@ export class ThreadUnloader {
 
   /** Interrupts every turn and closes every thread. */
   closeAll(cause: InterruptCause): Promise<void> {
-    this.#closing ??= this.#services.limits.lastPrograms.endDuring(this.#closeAll(cause));
+    this.#closing ??= this.#services.limits.closingPrograms.endDuring(this.#closeAll(cause));
     return this.#closing;
   }
 

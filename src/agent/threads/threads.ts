@@ -8,16 +8,16 @@ import { revertingPatch } from '../history/reverting-patch.ts';
 import { AgentEnds } from '../lineage/agent-ends.ts';
 import { AgentsUsage } from '../lineage/agents-usage.ts';
 import type { TurnNotifier } from '../notify/turn-notifier.ts';
+import { serverLimits } from '../server-limits.ts';
 import type { Services } from '../services.ts';
-import { sharedLimits } from '../shared-limits.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
 import { revertedPatch, type TurnPartKind } from '../turn/turn-part-kind.ts';
 import type { ImportSource } from './import-thread.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { checkThreadId, LoadedThreads } from './loaded-threads.ts';
-import { LoadedTree } from './loaded-tree.ts';
 import type { NewThread, ThreadRequest } from './new-thread.ts';
 import { type Reload, reloadConfiguration } from './reload-configuration.ts';
+import { SubAgentThreads } from './sub-agent-threads.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { type Attendance, ThreadUnloader } from './thread-unloader.ts';
 
@@ -39,7 +39,7 @@ export class Threads {
   readonly #loader: ThreadLoader;
   readonly #unloader: ThreadUnloader;
   /** The agents that threads have started. */
-  readonly agents: LoadedTree;
+  readonly agents: SubAgentThreads;
 
   constructor(
     given: Omit<Services, 'limits' | 'agents'>,
@@ -48,7 +48,7 @@ export class Threads {
     this.#attendance = attendance;
     this.#kinds = kinds;
     this.#notifier = notifier;
-    const shared = { ...given, limits: sharedLimits(given.runtime.clock) };
+    const shared = { ...given, limits: serverLimits(given.runtime.clock) };
     const loaded = new LoadedThreads(given.clients);
     const usage = new AgentsUsage({ store: given.store, loaded });
     const counts = { ends: new AgentEnds(), usage };
@@ -57,7 +57,7 @@ export class Threads {
       startAgent: (parent, agent) => this.#loader.startAgent(parent, agent),
       using: (agentId, owner, use) => this.#loader.using(agentId, owner, use),
     };
-    this.agents = new LoadedTree(given, loaded, unloader, { loader, counts });
+    this.agents = new SubAgentThreads(given, loaded, unloader, { loader, counts });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
     this.#services = { ...shared, agents: this.agents };
     this.#loaded = loaded;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LAST_PROGRAMS_MS_MAX } from '../../../src/agent/last-programs.ts';
+import { CLOSING_PROGRAMS_MS_MAX } from '../../../src/agent/closing-programs.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import type { TestServer } from '../../support/test-server.ts';
@@ -293,7 +293,7 @@ test('SessionEnd hooks that hang hold up the end of the server for a short time 
   await expect
     .poll(() => server.client.notifications('hook/started').length, { timeout: 15_000 })
     .toBe(32);
-  server.clock.advance(LAST_PROGRAMS_MS_MAX);
+  server.clock.advance(CLOSING_PROGRAMS_MS_MAX);
   await closing;
   expect(ended(server).map(({ eventName, status }) => `${eventName} ${status}`)).toEqual(
     Array.from({ length: 32 }, () => 'sessionEnd failed'),

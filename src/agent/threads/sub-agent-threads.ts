@@ -27,14 +27,14 @@ import type { ThreadLoader } from './thread-loader.ts';
 import type { ThreadUnloader } from './thread-unloader.ts';
 import { TreeRetirement } from './tree-retirement.ts';
 
-interface LoadedTreeOptions {
+interface SubAgentThreadsOptions {
   /** Loads agents. */
   loader: Pick<ThreadLoader, 'startAgent' | 'using'>;
   counts: AgentCounts;
 }
 
 /** The agents of all threads: the loaded ones run here, the others are read from the store. */
-export class LoadedTree implements AgentTree {
+export class SubAgentThreads implements AgentTree {
   readonly #services: Pick<Services, 'runtime' | 'store' | 'clients'>;
   readonly #loaded: LoadedThreads;
   readonly #unloader: ThreadUnloader;
@@ -49,7 +49,7 @@ export class LoadedTree implements AgentTree {
     services: Pick<Services, 'runtime' | 'store' | 'clients'>,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
-    { loader, counts }: LoadedTreeOptions,
+    { loader, counts }: SubAgentThreadsOptions,
   ) {
     this.#services = services;
     this.#loaded = loaded;
