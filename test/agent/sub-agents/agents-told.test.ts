@@ -153,6 +153,8 @@ test('a wait sees the end of an agent that another process runs', async () => {
   await turnsCompleted(first, 2);
   const [child = ''] = agentIds(first);
   await first.client.request('thread/unsubscribe', { threadId: ROOT });
+  // The timer is set when the turn has ended for the server, too.
+  await first.clock.timerOf(30 * 60 * 1000);
   first.clock.advance(31 * 60 * 1000);
   await first.client.waitFor('thread/closed', ({ threadId }) => threadId === ROOT);
   await first.client.request('turn/start', { threadId: child, input: text('child: more') });
