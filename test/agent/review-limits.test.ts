@@ -73,6 +73,24 @@ test('a review whose prompt the provider refuses as too long is asked again with
   expect(model.requests).toHaveLength(6);
 });
 
+test('a review that is refused as too long while a command runs leaves out its oldest outputs when the command has ended', async () => {
+  const [call] = reads(2);
+  const refused = [call, failed('too long', 'contextWindowExceeded')].filter(
+    (event) => event !== undefined,
+  );
+  const model = new TestModel(reads(1), refused, response(message(VERDICT)));
+  const { client } = await withLongFile(FREE_CONFIG, model);
+  const { turn } = await client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
+  expect(await client.turnCompleted(turn.id)).toMatchObject({
+    status: 'completed',
+    items: [{ text: 'Fine.' }],
+  });
+  expect(model.requests).toHaveLength(3);
+  const [, second = 0, third] = model.requests.map(size);
+  // Half of a prompt with both outputs has none of them.
+  expect(third).toBeLessThan(second / 2);
+});
+
 test('a review whose task alone is too long for the model fails, and says what to do', async () => {
   const server = await startServer({ config: `model_context_window = 20000\n${FREE_CONFIG}` });
   await server.client.request('thread/start', {});
