@@ -1,7 +1,7 @@
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import type { Judged } from './judged.ts';
 
-/** How many denials in a row of a thread's guardian interrupt its turn. */
+/** How many denials in a row interrupt a turn. Each guardian counts its own. */
 export const IN_A_ROW_MAX = 3;
 /** How many denials stop a turn, and how many a session, over all agents. */
 const TURN_MAX = 10;

@@ -1,3 +1,4 @@
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { TurnPartKind } from '../turn/turn-part-kind.ts';
 import { Denials } from './denials.ts';
@@ -32,10 +33,10 @@ function createGuardian(thread: ThreadContext, denials: Denials): Guardian {
       if (history === null) return null;
       // An agent that was started with fork_context has read what was said above until then.
       const said = new Set(userWords(history).map(({ item }) => JSON.stringify(item)));
-      const above = (await services.agents.above(threadId))
-        .flatMap(saidIn)
-        .filter(({ item }) => !said.has(JSON.stringify(item)));
-      return [...above, ...history];
+      const saidAbove: AuthoredItem[] = [];
+      for await (const thread of services.agents.historiesAbove(threadId))
+        saidAbove.push(...saidIn(thread));
+      return [...saidAbove.filter(({ item }) => !said.has(JSON.stringify(item))), ...history];
     },
     goal: () => {
       const { goal } = state.record;

@@ -58,7 +58,8 @@ export class AgentRefused extends Error {
 /**
  * The agents of all threads. An agent is a thread that an agent of another thread started. A thread
  * has access only to the agents below it: for any other id, `states` says `notFound` and the other
- * methods reject with AgentRefused. All reject with the store's error.
+ * methods reject with AgentRefused. `historiesAbove` and `tidy` serve the guardian and the loader.
+ * All reject with the store's error.
  */
 export interface AgentTree {
   /**
@@ -99,8 +100,8 @@ export interface AgentTree {
    * counts their tokens.
    */
   tidy(ownerId: string): Promise<void>;
-  /** The threads above an agent, the uppermost first. */
-  above(agentId: string): Promise<ThreadAbove[]>;
+  /** The threads above an agent, the uppermost first. Each is read when it is asked for. */
+  historiesAbove(agentId: string): AsyncIterable<ThreadAbove>;
   /** The tokens that threads and the agents below them have used. */
   readonly usage: Pick<AgentsUsage, 'used' | 'below' | 'forgetUntold'>;
   /** A number that grows whenever an agent that the thread itself started ends a turn. */

@@ -9,6 +9,7 @@ import { type SampleRequest, sampleThread } from '../aside/sample-thread.ts';
 import type { ClientQuestions } from '../calls/client-questions.ts';
 import { TurnRunner } from '../loop/turn-runner.ts';
 import type { Unstored } from '../outbox/outbox.ts';
+import { stores } from '../outbox/step.ts';
 import type { Services } from '../services.ts';
 import { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
@@ -125,9 +126,11 @@ export class LoadedThread {
     const { outbox, parts, usage } = this.#thread;
     const { log } = this.#thread.services.runtime;
     // If it cannot be stored, memory has it, and the next change of the same fields stores it.
-    outbox
-      .commit(parts.step('tokensUsed', null, used))
-      .catch((err: unknown) => log.info({ err }, 'the tokens of agents were not stored'));
+    const step = parts.step('tokensUsed', null, used);
+    if (stores(step) || (step.announce ?? []).length > 0)
+      outbox
+        .commit(step)
+        .catch((err: unknown) => log.info({ err }, 'the tokens of agents were not stored'));
     const announcement = usage.announcement();
     if (announcement !== null) void outbox.announce([announcement]);
   }

@@ -205,17 +205,15 @@ export class SubAgentThreads implements AgentTree {
     return this.#ends.next(agentIds, signal);
   }
 
-  async above(agentId: string): Promise<ThreadAbove[]> {
-    const above = [];
+  async *historiesAbove(agentId: string): AsyncGenerator<ThreadAbove> {
     const { store } = this.#services;
     for (const id of this.#loaded.above(agentId).toReversed()) {
       const thread = this.#loaded.find(id);
       const record = thread?.record ?? (await store.getThread(id));
       if (record === null) continue;
       const history = thread === null ? await readHistory(id, store) : await thread.readHistory();
-      above.push({ goal: record.goal, history: history ?? [] });
+      yield { goal: record.goal, history: history ?? [] };
     }
-    return above;
   }
 
   version(ownerId: string): number {

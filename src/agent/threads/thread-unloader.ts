@@ -30,7 +30,7 @@ export class ThreadUnloader {
   readonly #loaded: LoadedThreads;
   readonly #services: Pick<Services, 'runtime' | 'clients' | 'limits'>;
   readonly #attendance: Attendance;
-  readonly #agents: AgentCounts;
+  readonly #counts: AgentCounts;
   readonly #idle = new Map<string, Timer>();
   readonly #idleAgents = new IdleAgents(IDLE_AGENTS_MAX);
   /** The loaded agents that a client has opened itself. */
@@ -42,17 +42,17 @@ export class ThreadUnloader {
   readonly #breaks = new EventLoopYield();
   #closing: Promise<void> | null = null;
 
-  /** `agents`: forget the threads that are not loaded any more. */
+  /** `counts`: forget the threads that are unloaded. */
   constructor(
     loaded: LoadedThreads,
     services: Pick<Services, 'runtime' | 'clients' | 'limits'>,
     attendance: Attendance,
-    agents: AgentCounts,
+    counts: AgentCounts,
   ) {
     this.#loaded = loaded;
     this.#services = services;
     this.#attendance = attendance;
-    this.#agents = agents;
+    this.#counts = counts;
   }
 
   /** Starts the timer that unloads a thread without followers or a running turn. */
@@ -162,8 +162,8 @@ export class ThreadUnloader {
     this.#loaded.remove(thread);
     this.#opened.delete(id);
     this.#idleAgents.remove(record.sessionId, id);
-    this.#agents.ends.forget(id);
-    this.#agents.usage.forget(id);
+    this.#counts.ends.forget(id);
+    this.#counts.usage.forget(id);
     await thread.close();
   }
 

@@ -9,18 +9,18 @@ export class TreeRetirement {
   readonly #services: Pick<Services, 'runtime' | 'store' | 'clients'>;
   readonly #loaded: LoadedThreads;
   readonly #unloader: ThreadUnloader;
-  readonly #told: AgentCounts;
+  readonly #counts: AgentCounts;
 
   constructor(
     services: Pick<Services, 'runtime' | 'store' | 'clients'>,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
-    told: AgentCounts,
+    counts: AgentCounts,
   ) {
     this.#services = services;
     this.#loaded = loaded;
     this.#unloader = unloader;
-    this.#told = told;
+    this.#counts = counts;
   }
 
   /**
@@ -33,7 +33,7 @@ export class TreeRetirement {
     const { store } = this.#services;
     let ownerId: string | null = null;
     const noted = (thread: Retired) => {
-      this.#told.ends.ended(thread.threadId, ownerId);
+      this.#counts.ends.ended(thread.threadId, ownerId);
       retired(thread);
     };
     const retire = (id: string, retiring: () => Promise<unknown>) => {
@@ -53,7 +53,7 @@ export class TreeRetirement {
     try {
       await retireTree(threadId, { ...options, retired: noted }, { store, retire, retireUnloaded });
     } finally {
-      await this.#told.usage.count(above);
+      await this.#counts.usage.count(above);
     }
   }
 

@@ -87,9 +87,10 @@ export const EVENTS: {
     decidedBy: ['refuse'],
     // The first reason to ask counts. A refusal keeps what was told, and nothing else.
     merged: (before, next) => {
-      const { args: _, ask: __, ...told } = joined(before, next);
-      if (next.refuse !== undefined) return told;
-      return { ...joined(before, next), ...(before.ask !== undefined && { ask: before.ask }) };
+      const all = joined(before, next);
+      const { args: _, ask: __, ...refusal } = all;
+      if (next.refuse !== undefined) return refusal;
+      return before.ask === undefined ? all : { ...all, ask: before.ask };
     },
     seen: ({ call }, { args }) => ({ call: args === undefined ? call : { ...call, args } }),
   },

@@ -111,7 +111,10 @@ export class TurnStarter {
     );
     if (input !== null) turn.reserveInput()?.deliver(input);
     if (!turn.isOpening) this.#runner.prepare(turn);
-    await stored;
+    await stored.catch((error: unknown) => {
+      turn.end();
+      throw error;
+    });
     state.keep(patch);
     state.turn = turn;
     state.status = 'active';
