@@ -26,10 +26,11 @@ export class TurnRunner {
   }
 
   /**
-   * Lets the model prepare the first request of a turn, whose start is not stored yet. It will
-   * probably have the tools of the last one.
+   * Lets the model prepare the first request of a turn, whose start is being stored. It will
+   * probably have the tools of the last one. If the start cannot be stored, the turn has ended.
    */
-  prepare(turn: ActiveTurn): void {
+  prepare(turn: ActiveTurn, stored: Promise<void>): void {
+    stored.catch(() => turn.end());
     const { id, history, state, services } = this.#thread;
     const { configuration, record } = state;
     const prompt = history.kept;

@@ -87,10 +87,9 @@ export const EVENTS: {
     decidedBy: ['refuse'],
     // The first reason to ask counts. A refusal keeps what was told, and nothing else.
     merged: (before, next) => {
-      const all = joined(before, next);
-      const { args: _, ask: __, ...refusal } = all;
+      const { args: _, ask: __, ...refusal } = joined(before, next);
       if (next.refuse !== undefined) return refusal;
-      return before.ask === undefined ? all : { ...all, ask: before.ask };
+      return { ...joined(before, next), ...(before.ask !== undefined && { ask: before.ask }) };
     },
     seen: ({ call }, { args }) => ({ call: args === undefined ? call : { ...call, args } }),
   },

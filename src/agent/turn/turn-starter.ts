@@ -44,10 +44,10 @@ export type RunTurn = (turn: ActiveTurn, beginning: TurnBeginning) => void;
 export class TurnStarter {
   readonly #thread: ThreadContext;
   readonly #run: RunTurn;
-  readonly #runner: { prepare(turn: ActiveTurn): void };
+  readonly #runner: { prepare(turn: ActiveTurn, stored: Promise<void>): void };
 
   /** `runner` lets the model prepare the first request of a turn. */
-  constructor(thread: ThreadContext, run: RunTurn, runner: { prepare(turn: ActiveTurn): void }) {
+  constructor(thread: ThreadContext, run: RunTurn, runner: { prepare(turn: ActiveTurn, stored: Promise<void>): void }) {
     this.#thread = thread;
     this.#run = run;
     this.#runner = runner;
@@ -110,11 +110,8 @@ export class TurnStarter {
       state.configuration.config,
     );
     if (input !== null) turn.reserveInput()?.deliver(input);
-    if (!turn.isOpening) this.#runner.prepare(turn);
-    await stored.catch((error: unknown) => {
-      turn.end();
-      throw error;
-    });
+    if (!turn.isOpening) this.#runner.prepare(turn, stored);
+    await stored;
     state.keep(patch);
     state.turn = turn;
     state.status = 'active';
