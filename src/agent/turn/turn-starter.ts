@@ -47,7 +47,11 @@ export class TurnStarter {
   readonly #runner: { prepare(turn: ActiveTurn, stored: Promise<void>): void };
 
   /** `runner` lets the model prepare the first request of a turn. */
-  constructor(thread: ThreadContext, run: RunTurn, runner: { prepare(turn: ActiveTurn, stored: Promise<void>): void }) {
+  constructor(
+    thread: ThreadContext,
+    run: RunTurn,
+    runner: { prepare(turn: ActiveTurn, stored: Promise<void>): void },
+  ) {
     this.#thread = thread;
     this.#run = run;
     this.#runner = runner;
