@@ -319,12 +319,12 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/sandbox/server-programs/program-files.ts': 'a manifest within MANIFEST_BYTES_MAX',
       'src/secrets/json-redactor.ts': 'texts of logs, reports and reviews',
       'src/store/encode-cursor.ts': 'a cursor',
-      'src/store/sqlite/database/sweep-litter.ts': 'in the thread of the store',
-      'src/store/sqlite/history/blobs.ts': 'in the thread of the store',
-      'src/store/sqlite/history/partial-rows.ts': 'in the thread of the store',
-      'src/store/sqlite/maintenance/fill-gaps.ts': 'in the thread of the store',
+      'src/store/sqlite/database/sweep-litter.ts': 'in the worker of the store',
+      'src/store/sqlite/history/blobs.ts': 'in the worker of the store',
+      'src/store/sqlite/history/partial-rows.ts': 'in the worker of the store',
+      'src/store/sqlite/maintenance/fill-gaps.ts': 'in the worker of the store',
       'src/store/sqlite/maintenance/salvage-database.ts':
-        'in the thread of the store, or in a process of its own',
+        'in the worker of the store, or in a process of its own',
       'src/tools/apply-patch/diff/streamed-changes.ts': 'input within PREVIEW_CHARS_MAX',
       'src/tools/look-command.ts':
         'the arguments that a guardian or hook writes, which have a limit',

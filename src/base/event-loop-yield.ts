@@ -54,10 +54,13 @@ async function giveTurns(): Promise<void> {
   while (waiting.length > 0) {
     await nextRound();
     beginRound();
+    let isFull = isTimeless;
     do {
-      waiting.shift()?.goOn();
+      const next = waiting.shift();
+      next?.goOn();
       await currentWork();
-    } while (waiting[0]?.isWhole === false && !isTimeless && workedInRoundMs() < MS_BETWEEN);
+      isFull ||= next?.isWhole === true || waiting[0]?.isWhole === true;
+    } while (waiting.length > 0 && !isFull && workedInRoundMs() < MS_BETWEEN);
   }
   isGivingTurns = false;
 }

@@ -134,6 +134,7 @@ export class McpHostClient implements McpHostUser {
     const stop = () => gone.abort();
     const signals = [withdrawn, open.ended.signal];
     for (const signal of signals) signal.addEventListener('abort', stop);
+    if (withdrawn.aborted) stop();
     try {
       return await open.events.onQuestion(call, question, gone.signal);
     } catch (error) {
@@ -179,6 +180,10 @@ export class McpHostClient implements McpHostUser {
     const host = import('./host/create-mcp-host.ts').then(({ createMcpHost }) =>
       createMcpHost(main, env),
     );
+    host.catch((reason: Error) => {
+      this.#local = null;
+      this.#died(reason);
+    });
     return localRemote(host, MCP_ERRORS);
   }
 

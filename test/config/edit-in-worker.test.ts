@@ -31,5 +31,7 @@ test('a worker that ends without a result is a fault of the server', async () =>
 test('edits that are not data are refused with the reason', async () => {
   const edit = editInWorker(join(tempFolder({ 'any.js': '' }), 'any.js'), new FakeClock());
   const edits = [{ ...EDIT[0], value: Symbol('x') as unknown as string }] as typeof EDIT;
-  await expect(edit('', edits)).rejects.toThrow('Symbol(x) could not be cloned.');
+  await expect(edit('', edits)).rejects.toThrow(
+    'the worker that edits config.toml gave no result: Symbol(x) could not be cloned.',
+  );
 });

@@ -101,12 +101,12 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'lines of the mechanism of workers',
-    limit: 480,
+    limit: 495,
     found: sum(matching(/^src\/base\/worker\//).map(linesOf)),
   },
   {
     name: 'lines of the files through which workers are used',
-    limit: 1776,
+    limit: 1802,
     found: sum(matching(USES_WORKERS).map(linesOf)),
   },
   { name: 'names that several files export', limit: 0, found: namesTwice(src) },

@@ -113,7 +113,7 @@ test('a WAL that has nothing but the removal of deleted threads is set aside, to
 
 describe('a file of an earlier version, which has the mark far from its front', () => {
   /** A home with a thread, whose file was of the first version and had much before the mark. */
-  async function migratedHome(): Promise<{ home: TempHome; first: string }> {
+  async function migratedHome(bytes = 3_000_000): Promise<{ home: TempHome; first: string }> {
     const home = tempHome();
     await threadWithTurns(home.open(), 1, ['t1']);
     await home.closeAll();
@@ -124,7 +124,7 @@ describe('a file of an earlier version, which has the mark far from its front', 
     await home.closeAll();
     const migration = readFileSync(join(migrationsDir, '0009_wal_mark.sql'), 'utf8');
     home.sql((db) =>
-      db.exec(`CREATE TABLE filler AS SELECT zeroblob(3000000);
+      db.exec(`CREATE TABLE filler AS SELECT zeroblob(${bytes});
         DROP TABLE wal_mark; CREATE TABLE in_its_page (x); ${migration}`),
     );
     const root = "SELECT rootpage FROM sqlite_schema WHERE name = 'wal_mark'";
@@ -148,6 +148,18 @@ describe('a file of an earlier version, which has the mark far from its front', 
       expect(stale(after)).toHaveLength(1);
     },
   );
+
+  test('the WAL is set aside if another migrated file is laid over it, which has its mark elsewhere', async () => {
+    const [{ home }, other] = [await migratedHome(), await migratedHome(4_000_000)];
+    const store = home.open();
+    await threadWithTurns(store, 3, ['t1', 't2']);
+    checkpoint(home);
+    await threadWithTurns(store, 4, ['t1']);
+    const after = killedAndReplaced(home, other.home.file);
+    expect(await ids(after.open())).toEqual([1, 2].map(idOf));
+    expect(stale(after)).toHaveLength(1);
+    expect(isSound(after)).toBe(true);
+  });
 
   test('its own WAL is replayed, also after it was compacted', async () => {
     const { home } = await migratedHome();

@@ -21,7 +21,7 @@ export interface PeerOptions {
   /** Sends messages to the other side. Throws if one of them is not data. */
   post(messages: readonly PeerMessage[]): void;
   knownErrors?: KnownErrors | undefined;
-  /** Whether the messages of one moment are sent together. */
+  /** Whether the calls and answers of one moment are sent together. */
   joins?: boolean | undefined;
   /** The log for the other side's lines. */
   log?: Log;
@@ -68,6 +68,7 @@ export class Peer<Theirs, Ours> implements MainThread<Theirs> {
   call(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<never> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== null) return reject(this.#ended);
+      if (signal?.aborted === true) return reject(signal.reason);
       const call = ++this.#calls;
       const cancel = () => this.#send({ cancelled: call });
       if (this.#waiting.size === 0) this.#options.onWaiting?.(true);
@@ -76,9 +77,8 @@ export class Peer<Theirs, Ours> implements MainThread<Theirs> {
         reject,
         forget: () => signal?.removeEventListener('abort', cancel),
       });
-      this.#send({ call, name, args });
       signal?.addEventListener('abort', cancel);
-      if (signal?.aborted === true) cancel();
+      this.#send({ call, name, args });
     });
   }
 
@@ -138,9 +138,11 @@ export class Peer<Theirs, Ours> implements MainThread<Theirs> {
     return waiting;
   }
 
+  /** What nobody waits for goes at once: this side may die soon. */
   #send(message: PeerMessage): void {
     this.#unsent.push(message);
-    if (this.#options.joins !== true) this.#postUnsent();
+    const waits = 'answered' in message || ('call' in message && message.call !== null);
+    if (this.#options.joins !== true || !waits) this.#postUnsent();
     else if (this.#unsent.length === 1) queueMicrotask(() => this.#postUnsent());
   }
 

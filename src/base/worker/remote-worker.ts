@@ -32,6 +32,8 @@ export class RemoteWorker<Api, Ours = object> {
   readonly #options: RemoteWorkerOptions<Ours>;
   #worker: Worker | null = null;
   #peer: Peer<Api, Ours> | null = null;
+  /** Resolves when the worker that was closed last has ended. */
+  #ending: Promise<unknown> = Promise.resolve();
 
   constructor(options: RemoteWorkerOptions<Ours>) {
     this.#options = options;
@@ -46,12 +48,13 @@ export class RemoteWorker<Api, Ours = object> {
     return this.#worker !== null;
   }
 
-  /** Ends the worker. Its calls reject. The next use starts another one. */
+  /** Ends the worker. Its calls reject. The next use starts another one. Can be called again. */
   async close(): Promise<void> {
     const [worker, peer] = [this.#worker, this.#peer];
     [this.#worker, this.#peer] = [null, null];
     peer?.end(`${this.#options.called} has ended`);
-    await worker?.terminate();
+    if (worker !== null) this.#ending = worker.terminate();
+    await this.#ending;
   }
 
   #start(): Peer<Api, Ours> {

@@ -16,7 +16,8 @@ type Name<Api> = keyof Api & string;
  */
 export interface Remote<Api> {
   /**
-   * Calls a method. An abort of the signal is passed on; the call ends when the method does.
+   * Calls a method. An abort of the signal is passed on; the call ends when the method does. If it
+   * is aborted already, the method is not called, and this rejects with the reason.
    * Rejects with a `PeerEnded` if the other thread ends before.
    */
   call<Method extends Name<Api>>(
@@ -44,21 +45,22 @@ export function localRemote<Api>(
   served: Api | Promise<Api>,
   knownErrors?: KnownErrors,
 ): Remote<Api> {
-  const perform = async (name: string, args: readonly unknown[]) =>
-    ((await served) as AnyMethods)[name]?.(...args);
+  const performing = (name: string, args: readonly unknown[]) => (loaded: Api) =>
+    (loaded as AnyMethods)[name]?.(...args);
   return {
     async call(name, args, signal = new AbortController().signal) {
+      signal.throwIfAborted();
       try {
-        return (await perform(name, [...args, signal])) as never;
+        return (await performing(name, [...args, signal])(await served)) as never;
       } catch (error) {
         throw errorOf(errorData(error, knownErrors), knownErrors);
       }
     },
-    // A problem of loading is told by the calls.
-    tell: (name, ...args) =>
-      void Promise.resolve(served).then(
-        (loaded) => void (loaded as AnyMethods)[name]?.(...args),
-        () => {},
-      ),
+    tell(name, ...args) {
+      const perform = performing(name, args);
+      // That it cannot be loaded is told by the calls.
+      if (served instanceof Promise) void served.then(perform, () => {});
+      else perform(served);
+    },
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { PeerEnded } from './peer.ts';
 import type { Remote } from './remote.ts';
 import { RemoteWorker, type RemoteWorkerOptions } from './remote-worker.ts';
 
@@ -11,8 +12,8 @@ interface Deadline<Late> {
 }
 
 /**
- * Runs work that cannot be interrupted in a worker of its own, which ends with it. Rejects if the
- * worker ends before, or cannot be started.
+ * Runs work that cannot be interrupted in a worker of its own, which ends with it. Resolves with
+ * `late` when the worker has ended. Rejects if it ends before, or cannot be started.
  */
 export async function runInWorker<Api, Value, Late>(
   options: RemoteWorkerOptions<object>,
@@ -20,15 +21,22 @@ export async function runInWorker<Api, Value, Late>(
   { msMax, late, clock }: Deadline<Late>,
 ): Promise<Value | Late> {
   const worker = new RemoteWorker<Api>(options);
-  let stop = (_outcome: Late): void => {};
-  const stopped = new Promise<Late>((resolve) => {
-    stop = resolve;
-  });
-  const timer = clock.setTimer(() => stop(late), msMax);
+  const stopped = new AbortController();
+  const timer = clock.setTimer(() => {
+    stopped.abort();
+    void worker.close();
+  }, msMax);
   try {
-    return await Promise.race([work(worker.remote), stopped]);
+    return await work(worker.remote);
+  } catch (cause) {
+    if (stopped.signal.aborted) {
+      await worker.close();
+      return late;
+    }
+    if (cause instanceof PeerEnded || !(cause instanceof Error)) throw cause;
+    throw new Error(`${options.called} gave no result: ${cause.message}`, { cause });
   } finally {
     timer.clear();
-    await worker.close();
+    void worker.close();
   }
 }

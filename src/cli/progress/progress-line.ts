@@ -4,7 +4,7 @@ import { showText } from '../../base/text/show-text.ts';
 import { columnsOf, type MaybeTerminal } from '../terminal/columns-of.ts';
 import { isDumb } from '../terminal/painter.ts';
 
-/** The facts about stderr that the thread which shows progress needs. */
+/** The facts about stderr that the worker which shows progress needs. */
 export interface ProgressPlace {
   /** Whether a line can be replaced. If not, each line stays. */
   isTerminal: boolean;

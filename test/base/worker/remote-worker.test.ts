@@ -113,7 +113,7 @@ describe.each<[string, () => Form]>([
     expect(main.told).toEqual(['first', 'second']);
   });
 
-  test('hears that a call is cancelled, also before it is sent, and so does the main thread', async () => {
+  test('hears that a call is cancelled, and so does the main thread; one that is cancelled before is not made', async () => {
     const { main, sample } = start();
     const cancelled = new AbortController();
     const waiting = sample.call('waits', ['mine'], cancelled.signal);
@@ -121,8 +121,12 @@ describe.each<[string, () => Form]>([
     await sample.call('echo', [{ index: 0 }]);
     cancelled.abort();
     expect(await Promise.all([waiting, other])).toEqual(['mine: given up', 'given up']);
-    expect(await sample.call('waits', ['late'], cancelled.signal)).toBe('late: given up');
     expect(main.aborted).toEqual(['other']);
+    await expect(sample.call('tellMain', ['late'], cancelled.signal)).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    await sample.call('echo', [{ index: 0 }]);
+    expect(main.told).toEqual([]);
   });
 
   test('writes lines of the log, with their errors', async () => {
@@ -186,6 +190,32 @@ test.each([
     expect(died[0]?.message).toContain(reason);
     await expect(lost.call('echo', [{ index: 1 }])).rejects.toThrow('has died');
     expect(remote.isRunning).toBe(false);
+  },
+);
+
+test.each([false, true])(
+  'what a worker tells and logs before its death arrives (joined: %s)',
+  async (joins) => {
+    const { main, log, remote } = worker(SCRIPT, joins);
+    await expect(remote.remote.call('tellAndExit', ['last words'])).rejects.toThrow('has died');
+    expect(main.told).toEqual(['last words']);
+    expect(log.lines.map(({ text }) => text)).toEqual(['last words']);
+  },
+);
+
+test.each([false, true])(
+  'a log line that is not data fails its call alone (joined: %s)',
+  async (joins) => {
+    const { log, sample } = inWorker(joins);
+    const [wrong, right] = await Promise.allSettled([
+      sample.call('logFunction', []),
+      sample.call('echo', [{ index: 1 }]),
+    ]);
+    expect(wrong).toMatchObject({
+      reason: { message: expect.stringContaining('could not be cloned') },
+    });
+    expect(right.status).toBe('fulfilled');
+    expect(log.lines).toEqual([]);
   },
 );
 

@@ -60,6 +60,17 @@ export function sampleOf(main: MainThread<Asked>, data: string) {
       main.log.info('plain');
       main.log.warn({ err: new Error('noted'), count: 1 }, 'with fields');
     },
+    async tellMain(text: string, _signal: AbortSignal): Promise<void> {
+      main.tell('tell', text);
+    },
+    async tellAndExit(text: string): Promise<void> {
+      main.tell('tell', text);
+      main.log.info(text);
+      process.exit(0);
+    },
+    async logFunction(): Promise<void> {
+      main.log.info({ value: () => {} }, 'not data');
+    },
     exit: () => process.exit(0),
   };
 }

@@ -18,15 +18,15 @@ export async function startProxyWorker(
   script = proxyScript(),
 ) {
   const log = new RecordingLog();
-  const thread = new RemoteProxies({ script, log });
-  onTestFinished(() => thread.close());
-  const proxy = await thread.open({
+  const proxies = new RemoteProxies({ script, log });
+  onTestFinished(() => proxies.close());
+  const proxy = await proxies.open({
     socks: true,
     decide: async () => ['public', 'private'],
     notReached: () => {},
     ...options,
   });
-  const listener = await thread.listen();
+  const listener = await proxies.listen();
   await listener.serve(proxy.serve, credential);
-  return { thread, proxy, listener, port: listener.port, log };
+  return { proxies, proxy, listener, port: listener.port, log };
 }

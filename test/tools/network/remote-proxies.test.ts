@@ -88,14 +88,14 @@ test('a listener in the thread passes the credential that its client must give',
 });
 
 test('a listener that nobody serves any more closes its connections', async () => {
-  const { port, listener, thread } = await startProxyWorker();
+  const { port, listener, proxies } = await startProxyWorker();
   await listener.serve(null, null);
   expect(await exchange(port, 'GET http://127.0.0.1:1/ HTTP/1.1\r\n\r\n')).toEqual(Buffer.alloc(0));
   await expect(listener.serve(12345, null)).rejects.toThrow('the proxy of the command has ended');
   await expect(listener.serve(() => {}, null)).rejects.toThrow('own thread');
-  await thread.close();
+  await proxies.close();
   await expect(
-    thread.open({ socks: true, decide: async () => [], notReached: () => {} }),
+    proxies.open({ socks: true, decide: async () => [], notReached: () => {} }),
   ).rejects.toThrow('the server is ending');
 });
 
@@ -104,9 +104,9 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
   const dies =
     "require('node:worker_threads').parentPort.on('message', ([{ name }]) => name === 'closeProxy' && process.exit())";
   writeFileSync(script, `require(${JSON.stringify(proxyScript())});\n${dies};`);
-  const { thread, listener, proxy, port, log } = await startProxyWorker({}, null, script);
+  const { proxies, listener, proxy, port, log } = await startProxyWorker({}, null, script);
   const signals: AbortSignal[] = [];
-  const waiting = await thread.open({
+  const waiting = await proxies.open({
     ...{ socks: true, notReached: () => {} },
     async decide(_request, signal) {
       signals.push(signal);
@@ -126,12 +126,12 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
   waiting.close();
   listener.close();
   const web = await startWebServer();
-  const next = await thread.open({
+  const next = await proxies.open({
     socks: true,
     decide: async () => ['private'],
     notReached: () => {},
   });
-  const other = await thread.listen();
+  const other = await proxies.listen();
   await other.serve(next.serve, null);
   const head = `GET http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
   expect(String(await request(other.port, head))).toMatch(/^HTTP\/1\.1 200 /);
@@ -139,8 +139,8 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
 
 test('the thread starts at its first use only', async () => {
   const log = new RecordingLog();
-  const thread = new RemoteProxies({ script: join(tempFolder(), 'missing.cjs'), log });
-  await thread.close();
+  const proxies = new RemoteProxies({ script: join(tempFolder(), 'missing.cjs'), log });
+  await proxies.close();
   expect(log.lines).toEqual([]);
   const other = new RemoteProxies({ script: join(tempFolder(), 'missing.cjs'), log });
   await expect(other.listen()).rejects.toThrow(

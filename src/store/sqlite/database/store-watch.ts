@@ -147,7 +147,7 @@ export class StoreWatch {
     if (descriptor === null) return false;
     const readPage = pagesOf(descriptor);
     for (let looks = 0; looks < LOOKS; looks++) {
-      const mark = markOf(readPage, [this.#marker.page]);
+      const mark = markOf(readPage);
       const isKnown = typeof mark === 'object' && mark !== null && this.#marker.knows(mark.token);
       if (!isKnown && !ownsWal(readPage, `${file}-wal`)) continue;
       this.#writtenAtMs = mtimeMs;

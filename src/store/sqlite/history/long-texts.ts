@@ -19,9 +19,9 @@ export interface TextReference {
 }
 
 /**
- * Stand-ins for long texts in values that pass between the thread of the store and the others. They
- * begin with a key that is chosen for a store, so that no text of a client or a model can be
- * mistaken for one.
+ * Stand-ins for long texts in values that pass between the worker of the store and the main
+ * thread. They begin with a key that is chosen for a store, so that no text of a client or a model
+ * can be mistaken for one.
  */
 export class LongTexts {
   readonly #prefix: string;

@@ -16,10 +16,7 @@ const PAGE_BYTES_MAX = 65_536;
 export function ownsWal(readPage: ReadPage, walFile: string): boolean {
   const marks = marksInWal(walFile);
   if (marks.length === 0) return true;
-  const mark = markOf(
-    readPage,
-    marks.map(({ page }) => page),
-  );
+  const mark = markOf(readPage);
   if (mark === 'unknown') return true;
   const token = mark?.token ?? NO_TOKEN;
   // The file has what it had when the WAL began, or a checkpoint has already given it something of
@@ -83,13 +80,8 @@ export function pagesOf(descriptor: number): ReadPage {
     size < PAGE_BYTES_MIN ? null : bytesAt(descriptor, (number - 1) * size, size);
 }
 
-/** A mark, with the number of its page. */
-interface PlacedMark extends WalMark {
-  page: number;
-}
-
 /** The marks in the frames that the WAL has now. Frames of its earlier rounds have other salts. */
-function marksInWal(wal: string): PlacedMark[] {
+function marksInWal(wal: string): WalMark[] {
   if (statSync(wal, { throwIfNoEntry: false }) === undefined) return [];
   const descriptor = openSync(wal, 'r');
   try {
@@ -98,13 +90,13 @@ function marksInWal(wal: string): PlacedMark[] {
     const pageSize = header.readUInt32BE(8);
     if (pageSize < PAGE_BYTES_MIN || pageSize > PAGE_BYTES_MAX) return [];
     const salts = header.subarray(16, 24);
-    const marks: PlacedMark[] = [];
+    const marks: WalMark[] = [];
     const { size } = fstatSync(descriptor);
     for (let at = WAL_HEADER_BYTES; at < size; at += FRAME_HEADER_BYTES + pageSize) {
       const frame = bytesAt(descriptor, at, FRAME_HEADER_BYTES + pageSize);
       if (frame === null || !frame.subarray(8, 16).equals(salts)) break;
       const mark = markIn(frame.subarray(FRAME_HEADER_BYTES));
-      if (mark !== null) marks.push({ ...mark, page: frame.readUInt32BE(0) });
+      if (mark !== null) marks.push(mark);
     }
     return marks;
   } finally {

@@ -17,8 +17,6 @@ export class WalMarker {
   /** SQLite has no locks on a WAL, so this may be closed. */
   #descriptor: number | null = null;
   #marked: string | null = null;
-  /** The page of the mark in the file. */
-  readonly page: number;
   /** The newest mark that was surely of this database. */
   #last: WalMark | null;
 
@@ -26,9 +24,6 @@ export class WalMarker {
     this.#wal = `${file}-wal`;
     this.#db = db;
     this.#last = this.#current() ?? null;
-    this.page = Number(
-      db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'wal_mark'").pluck().get(),
-    );
   }
 
   /**

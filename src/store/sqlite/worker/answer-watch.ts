@@ -2,7 +2,7 @@ import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 
 /**
- * After this time without a message, the thread is asked for one; after twice this time, it is
+ * After this time without a message, the worker is asked for one; after twice this time, it is
  * silent.
  */
 const QUIET_MS_MAX = 10_000;
@@ -10,19 +10,19 @@ const LOOK_MS = 5_000;
 
 export interface AnswerWatchDeps {
   clock: Pick<Clock, 'monotonic' | 'setTimer'>;
-  /** Makes a call that the thread answers at once, whatever it waits for. */
+  /** Makes a call that the worker answers at once, whatever it waits for. */
   ping: () => void;
   onSilent: (seconds: number) => void;
   /**
-   * The thread that was silent answers again, or the one after it does. `seconds`: since it was
+   * The worker that was silent answers again, or the one after it does. `seconds`: since it was
    * last heard.
    */
   onBack: (seconds: number) => void;
 }
 
 /**
- * Notices that a thread with calls hangs: the system does not return from what it does, as with a
- * disk that does not respond. A thread that waits for a lock, or has much to do in small parts,
+ * Notices that a worker with calls hangs: the system does not return from what it does, as with a
+ * disk that does not respond. A worker that waits for a lock, or has much to do in small parts,
  * does not hang.
  */
 export class AnswerWatch {
@@ -31,7 +31,7 @@ export class AnswerWatch {
   #heardAtMs = 0;
   #isAsked = false;
   /**
-   * When it was last heard before it was told to be silent. Null: it is not silent. A next thread
+   * When it was last heard before it was told to be silent. Null: it is not silent. A next worker
    * is silent too until it is heard.
    */
   #silentSinceMs: number | null = null;
@@ -40,14 +40,14 @@ export class AnswerWatch {
     this.#deps = deps;
   }
 
-  /** The thread has calls. */
+  /** The worker has calls. */
   expect(): void {
     if (this.#timer !== null) return;
     this.#heardAtMs = this.#deps.clock.monotonic();
     this.#look();
   }
 
-  /** The thread has sent a message. */
+  /** The worker has sent a message. */
   heard(): void {
     if (this.#silentSinceMs !== null) this.#deps.onBack(this.#secondsSince(this.#silentSinceMs));
     this.#heardAtMs = this.#deps.clock.monotonic();
@@ -55,7 +55,7 @@ export class AnswerWatch {
     this.#silentSinceMs = null;
   }
 
-  /** The thread has no calls, or has ended. */
+  /** The worker has no calls, or has ended. */
   rest(): void {
     this.#timer?.clear();
     this.#timer = null;
@@ -81,7 +81,7 @@ export class AnswerWatch {
   }
 }
 
-/** Notices that the thread of a store hangs, and tells the log and the user. */
+/** Notices that the worker of a store hangs, and tells the log and the user. */
 export function watchStore(
   store: {
     file: string;

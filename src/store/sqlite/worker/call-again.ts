@@ -41,7 +41,7 @@ const AGAIN: Again = {
 };
 
 /**
- * Makes a call that an earlier thread of the store may have made before it died. The outcome is
+ * Makes a call that an earlier worker of the store may have made before it died. The outcome is
  * that of one call.
  */
 export function callAgain(

@@ -14,13 +14,13 @@ export interface Waiting {
   call: StoreCall;
   bytes: number;
   lane: CallLane<Waiting>;
-  /** How many threads have died with the call. */
+  /** How many workers have died with the call. */
   deaths: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
 
-/** The calls that wait for the thread of the store: reads, writes, and long writes. */
+/** The calls that wait for the worker of the store: reads, writes, and long writes. */
 export class CallLanes {
   readonly #reads = new CallLane<Waiting>(LANE_BYTES_MAX);
   readonly #writes = new CallLane<Waiting>(LANE_BYTES_MAX);

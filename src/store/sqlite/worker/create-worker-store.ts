@@ -8,15 +8,15 @@ import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call
 
 export interface WorkerStore extends ThreadStore {
   /**
-   * Starts the thread, and opens the database if it exists, so that the next call need not wait for
+   * Starts the worker, and opens the database if it exists, so that the next call need not wait for
    * that. Never throws.
    */
   warmUp(): void;
 }
 
 /**
- * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock
- * and no slow disk blocks the caller's thread. The thread starts at the first use. `close` ends it.
+ * Stores threads in one SQLite file, as `createSqliteStore` does, in a worker: no lock and no slow
+ * disk blocks the main thread. The worker starts at the first use. `close` ends it.
  */
 export function createWorkerStore(options: RemoteStoreOptions): WorkerStore {
   const store = new RemoteStore(options);

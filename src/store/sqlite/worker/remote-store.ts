@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
+import { type Log, sendingLog } from '../../../base/log.ts';
 import { PeerEnded } from '../../../base/worker/peer.ts';
 import type { Remote } from '../../../base/worker/remote.ts';
 import { RemoteWorker } from '../../../base/worker/remote-worker.ts';
@@ -96,13 +96,19 @@ export class RemoteStore {
       data: () => workerData(options, this.#longTextKey),
       knownErrors: STORE_ERRORS,
       joins: true,
-      log,
+      log: sendingLog((level, fields, text) => {
+        this.#watch.heard();
+        log[level](fields, text);
+      }),
       served: {
         ready: () => {
           this.#isReady = true;
           this.#failedStarts = 0;
         },
-        repaired: (message) => options.onRepaired?.(message),
+        repaired: (message) => {
+          this.#watch.heard();
+          options.onRepaired?.(message);
+        },
       },
       onDied: (reason) => this.#died(reason),
     });

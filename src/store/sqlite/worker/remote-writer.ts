@@ -12,7 +12,7 @@ import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
 const TRIES_MAX = 3;
 
 /**
- * The writer of a thread, by its handle in the thread of the store. If that dies, the next call
+ * The writer of a thread, by its handle in the worker of the store. If that dies, the next call
  * opens the writer in another one, if nobody else has had the thread since. Each append has an
  * identity, which is stored with it, so that an append that is made again is stored once.
  */
@@ -68,7 +68,7 @@ export class RemoteWriter implements ThreadWriter {
         | string
         | null;
     } catch (error) {
-      // The thread may have died of the append after it was stored.
+      // The worker may have died of the append after it was stored.
       await this.#call('withdraw', [entries.length, identity]).catch(() => {});
       throw error;
     }

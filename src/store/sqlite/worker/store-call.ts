@@ -7,7 +7,7 @@ import type { SqliteStoreOptions } from '../store-access.ts';
 
 /**
  * The methods of a store: those that change something, those that return the writer of a thread,
- * which stays in the store's thread, and reads. A `part` of a history or a list is larger than a
+ * which stays in the store's worker, and reads. A `part` of a history or a list is larger than a
  * `record`.
  */
 export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'record' | 'part'> = {
@@ -74,7 +74,7 @@ export function workerData(
 
 export type StoreMethod = keyof ThreadStore;
 export type WriterMethod = 'append' | 'keep' | 'withdraw' | 'close';
-/** The methods that only the thread of a store has. */
+/** The methods that only the worker of a store has. */
 export type InternalMethod =
   | 'warmUp'
   | 'resumeWriter'
@@ -91,14 +91,14 @@ export type InternalMethod =
  * of the store.
  */
 export interface StoreCall {
-  /** Unique, also among the calls of earlier threads. */
+  /** Unique, also among the calls of earlier workers. */
   id: number;
   /** Null: a call of the store. */
   writer: WriterHandle | null;
   method: StoreMethod | WriterMethod | InternalMethod;
   args: readonly unknown[];
   nowMs: number;
-  /** Whether an earlier thread died with the call, and may have made it. */
+  /** Whether an earlier worker died with the call, and may have made it. */
   again: boolean;
 }
 
