@@ -35,11 +35,11 @@ const GRAMMAR = {
 };
 
 /**
- * The validators of requests and of a provider's items, which become separate scripts: together
- * they are more than a quarter of the code. The first response only needs the handshake's
+ * The validators of requests, answers and a provider's items, which become separate scripts:
+ * together they are more than a quarter of the code. The first response only needs the handshake's
  * validator.
  */
-const VALIDATORS = ['validate-params', 'validate-provided-item'];
+const VALIDATORS = ['validate-params', 'validate-answers', 'validate-provided-item'];
 
 /**
  * The scripts that are loaded when they are needed, and their sources. The editor of config.toml
