@@ -29,12 +29,19 @@ const { hostname, port } = new URL(process.env.HTTP_PROXY);
 require('node:http').get({ hostname, port, path: 'http://denied.example.com/' }, ({ statusCode }) => console.log('status', statusCode));
 `;
 
-/**
- * Lays out the built server, and ends the threads of one of its scripts at random. Returns its
- * executable.
- */
+/** The built scripts of the workers whose ends are tried. */
+const SCRIPTS = {
+  store: 'store-worker',
+  search: 'search-worker',
+  mcp: 'mcp-worker',
+  proxies: 'proxy-worker',
+  'toml-editor': 'toml-editor-worker',
+};
+type WorkerName = keyof typeof SCRIPTS;
+
+/** Lays out the built server, and ends one of its workers at random. Returns its executable. */
 function layOut(
-  worker: string,
+  worker: WorkerName,
   ends: { count: number; messagesMax: number },
 ): { executable: string; ended(): number } {
   const folder = tempFolder();
@@ -42,10 +49,13 @@ function layOut(
     if (name === 'bin') cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     else symlinkSync(join(ROOT, name), join(folder, name));
   }
-  const script = join(folder, 'bin', `load-${worker}.js`);
-  const original = join(folder, 'bin', `load-${worker}-itself.js`);
+  const script = join(folder, 'bin', 'load-worker.js');
+  const original = join(folder, 'bin', 'load-worker-itself.js');
   renameSync(script, original);
-  const { ended } = mortalScript(script, original, { seed: SEED, ...ends });
+  const { ended } = mortalScript(script, original, {
+    ...{ seed: SEED, ...ends },
+    worker: SCRIPTS[worker],
+  });
   return { executable: join(folder, 'bin', 'heddle.js'), ended };
 }
 
@@ -129,7 +139,7 @@ test(
 /** What is asked of a worker again and again. Returns whether it was done. */
 type Ask = (heddle: HeddleProcess, where: { cwd: string; threadId: string }) => Promise<boolean>;
 
-const ASKS: [worker: string, messagesMax: number, ask: Ask][] = [
+const ASKS: [worker: WorkerName, messagesMax: number, ask: Ask][] = [
   [
     'search',
     8,

@@ -15,6 +15,8 @@ interface Ends {
    * a flush, just before or after it.
    */
   moment?: 'message' | 'commit' | 'flush';
+  /** The argument of the threads that end. By default all do. */
+  worker?: string;
 }
 
 /**
@@ -26,7 +28,7 @@ interface Ends {
 export function mortalScript(
   path: string,
   script: string,
-  { seed, count, messagesMax, moment = 'message' }: Ends,
+  { seed, count, messagesMax, moment = 'message', worker }: Ends,
 ): { ended(): number } {
   const counter = `${path}.ends`;
   writeFileSync(counter, '0');
@@ -42,7 +44,7 @@ function below(most) {
   mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
   return ((mixed ^ (mixed >>> 14)) >>> 0) % most;
 }
-if (number < ${count}) {
+if (number < ${count} && ${worker === undefined || `process.argv[2] === ${JSON.stringify(worker)}`}) {
   const end = () => {
     writeFileSync(${JSON.stringify(counter)}, String(number + 1));
     // Later, where nothing catches it.
