@@ -55,12 +55,15 @@ async function giveTurns(): Promise<void> {
     await nextRound();
     beginRound();
     let isFull = isTimeless;
+    // What waits again after its turn goes on in a later round.
+    let left = waiting.length;
     do {
+      left--;
       const next = waiting.shift();
       next?.goOn();
       await currentWork();
       isFull ||= next?.isWhole === true || waiting[0]?.isWhole === true;
-    } while (waiting.length > 0 && !isFull && workedInRoundMs() < MS_BETWEEN);
+    } while (left > 0 && !isFull && workedInRoundMs() < MS_BETWEEN);
   }
   isGivingTurns = false;
 }

@@ -77,6 +77,17 @@ test('long work that is due shares the rounds of the event loop: some millisecon
   expect(Math.max(...(await inRounds(10, inPieces(6))))).toBe(1);
 });
 
+test('one piece of long work goes on once in a round of the event loop, however short its parts are', async () => {
+  const own = new EventLoopYield();
+  const rounds = await inRounds(1, async (_index, wentOn) => {
+    for (let times = 0; times < 20; times++) {
+      await own.worked(10_000);
+      wentOn();
+    }
+  });
+  expect(rounds).toEqual(Array.from({ length: 20 }, () => 1));
+});
+
 test('two programs may start in each round of the event loop, in their order', async () => {
   await setImmediate();
   const started: number[] = [];
