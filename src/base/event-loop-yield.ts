@@ -14,11 +14,11 @@ const MS_BETWEEN = 5;
 /** A piece of work that waits for its turn. */
 interface Waiting {
   goOn(): void;
-  /** It is long and cannot be divided: it has a round of the event loop for itself. */
+  /** It is long and cannot be divided. It begins a round of the event loop, and ends it. */
   isWhole: boolean;
 }
 
-/** What waits for its turn: all long work of this thread, of whatever object. */
+/** The pieces that wait: of all long work of this thread, whichever object does it. */
 const waiting: Waiting[] = [];
 let isGivingTurns = false;
 
@@ -55,7 +55,7 @@ async function giveTurns(): Promise<void> {
     await nextRound();
     beginRound();
     let isFull = isTimeless;
-    // What waits again after its turn goes on in a later round.
+    // A piece that waits again after its turn goes on in a later round.
     let left = waiting.length;
     do {
       left--;

@@ -46,7 +46,7 @@ export interface StartedAgent {
 /** A thread above an agent, loaded or not. */
 export interface ThreadAbove {
   goal: GoalRecord | null;
-  /** What its model reads. Empty: it is too large. */
+  /** The history as its model reads it. Empty: it is too large. */
   history: readonly AuthoredItem[];
 }
 

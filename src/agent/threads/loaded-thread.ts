@@ -113,7 +113,7 @@ export class LoadedThread {
     return this.#thread.outbox;
   }
 
-  /** What the model reads of the history. Null: it is too large. */
+  /** The history as the model reads it. Null: it is too large. */
   readHistory(): Promise<readonly AuthoredItem[] | null> {
     return this.#thread.history.items();
   }

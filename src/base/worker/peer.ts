@@ -138,7 +138,7 @@ export class Peer<Theirs, Ours> implements MainThread<Theirs> {
     return waiting;
   }
 
-  /** What nobody waits for goes at once: this side may die soon. */
+  /** Log lines and what is told are sent at once: this side may die soon. */
   #send(message: PeerMessage): void {
     this.#unsent.push(message);
     const waits = 'answered' in message || ('call' in message && message.call !== null);

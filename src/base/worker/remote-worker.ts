@@ -24,9 +24,9 @@ export interface RemoteWorkerOptions<Ours>
 }
 
 /**
- * An object in a worker. The worker starts at the first use, and anew after its death; handles of
- * one that has died are told by its `Remote`. It keeps the process alive only during calls. All
- * workers of this server are started here.
+ * An object in a worker. The worker starts at the first use, and another one after its death. A
+ * `Remote` belongs to one worker, and rejects its calls once that has ended. A worker keeps the
+ * process alive only during calls. All workers of this server are started here.
  */
 export class RemoteWorker<Api, Ours = object> {
   readonly #options: RemoteWorkerOptions<Ours>;
