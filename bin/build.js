@@ -54,16 +54,12 @@ const APART = {
   'overrides-problem': 'src/config/overrides-problem.ts',
 };
 
-/** The scripts of workers, which bin/load-worker.js loads. */
-const WORKERS = {
-  'proxy-worker': 'src/tools/command/network/worker/proxy-worker.ts',
-  'store-worker': 'src/store/sqlite/worker/store-worker.ts',
-  'search-worker': 'src/search/worker/search-worker.ts',
-  'mcp-worker': 'src/mcp/host/mcp-worker.ts',
-  'progress-worker': 'src/cli/progress/progress-worker.ts',
-  'toml-editor-worker': 'src/config/writing/toml-editor-worker.ts',
-  'picture-worker': 'src/model/pictures/picture-worker.ts',
-};
+/** The scripts of workers, which bin/load-worker.js loads by their names. */
+const WORKERS = Object.fromEntries(
+  readdirSync(join(root, 'src'), { recursive: true })
+    .filter((path) => path.endsWith('.worker.ts'))
+    .map((path) => [basename(path, '.ts'), join('src', path)]),
+);
 
 /**
  * Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which

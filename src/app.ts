@@ -88,6 +88,7 @@ export function createApp(options: AppParts): App {
     ids,
     log,
     keepAlive,
+    workerScript: options.workerScript ?? null,
     pace: pacing,
     store: pacing.store(options.store),
   };

@@ -142,8 +142,8 @@ function createThreads(
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
 function createMcp(
-  { version, workerScript }: AppParts,
-  { front: { clock, ids, log }, machine: { machine } }: BackendServices,
+  { version }: AppParts,
+  { front: { clock, ids, log, workerScript }, machine: { machine } }: BackendServices,
   credentials: CredentialStore,
 ) {
   const mcp = new McpServers({
@@ -153,7 +153,7 @@ function createMcp(
     log,
     version,
     credentials,
-    script: workerScript ?? null,
+    script: workerScript,
   });
   return { mcp, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }

@@ -12,4 +12,6 @@ export interface Runtime {
   readonly keepAlive: KeepAlive;
   /** Decides when calls that the model made together begin. */
   readonly pace: Pace;
+  /** The script that loads workers. Null: their work is done in this thread. */
+  readonly workerScript: string | null;
 }

@@ -58,7 +58,7 @@ export class McpHostClient implements McpHostUser {
         ? null
         : new RemoteWorker<McpHost, McpHostUser>({
             script,
-            name: 'mcp-worker',
+            name: 'mcp.worker',
             called: CALLED,
             heapMbMax: HEAP_MB_MAX,
             data: () => ({ ...env }),

@@ -8,8 +8,8 @@ export interface ClientServicesOptions
   extends Pick<FileSearchesOptions, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
     Pick<ProcessServices, 'proxies'> {
   clients: Clients;
-  /** The script that loads workers. By default, searches rank paths in this thread. */
-  workerScript?: string;
+  /** The script that loads workers. Null: searches rank paths in this thread. */
+  workerScript: string | null;
 }
 
 /**
@@ -22,7 +22,7 @@ export class ClientServices {
   readonly clientProcesses: ClientProcesses;
 
   constructor(deps: ClientServicesOptions) {
-    const { clients, workerScript = null } = deps;
+    const { clients, workerScript } = deps;
     const drained = (connection: number) => clients.drained({ connection });
     this.fileWatches = new FileWatches({
       ...deps,

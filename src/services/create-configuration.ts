@@ -20,7 +20,7 @@ import type { Front } from './front.ts';
  */
 export function createConfiguration(
   options: AppParts,
-  { clients, clock, log }: Front,
+  { clients, clock, log, workerScript }: Front,
   loginSecrets: () => readonly string[],
 ) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
@@ -37,7 +37,7 @@ export function createConfiguration(
   };
   const onChange = () => clients.publish('everyone', 'skills/changed', {});
   const skillFolders = new SkillFolders({ clock, log, home, env, config, onChange });
-  const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
+  const changes = { ...configChanges(workerScript, sources), loginWriter: new LoginWriter(home) };
   const configuration: Configuration = {
     load: config,
     extraSkillRoots: () => skillFolders.extraRoots,
@@ -50,7 +50,7 @@ export type ConfigurationServices = ReturnType<typeof createConfiguration>;
 
 /** The parts with which clients change the configuration. */
 function configChanges(
-  { workerScript }: AppParts,
+  workerScript: string | null,
   sources: ConfigSources & { features: Record<string, boolean> },
 ) {
   // Providers are validated too, even if this server does not use them.
@@ -61,7 +61,7 @@ function configChanges(
   };
   const configWriter = new ConfigWriter({
     home: sources.home,
-    editToml: workerScript === undefined ? editHere : editInWorker(workerScript),
+    editToml: workerScript === null ? editHere : editInWorker(workerScript),
     configWith,
     further: policyReads,
   });

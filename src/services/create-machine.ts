@@ -1,6 +1,5 @@
 import { arch } from 'node:os';
 import { ThreadPrograms } from '../agent/settings/thread-programs.ts';
-import type { Clock } from '../base/clock.ts';
 import { createSandbox } from '../sandbox/create-sandbox.ts';
 import { guardListsFolder } from '../sandbox/places/guard-list.ts';
 import { createProcesses } from '../sandbox/processes/create-processes.ts';
@@ -13,9 +12,10 @@ import type { AppParts } from './app-parts.ts';
 import type { Front } from './front.ts';
 
 /** The processes of the server and of commands, with their sandbox and proxies. */
-export function createMachine(options: AppParts, { clock, log, pace }: Front) {
+export function createMachine(options: AppParts, front: Front) {
   const { home, cwd, env, storeDir = home } = options;
-  const { proxies, listeners } = createProxies(options, clock);
+  const { clock, log, pace } = front;
+  const { proxies, listeners } = createProxies(options, front);
   const serverPrograms = new ServerPrograms({ clock, env });
   const guardLists = guardListsFolder(env);
   const own = { storeDir, userHome: env.HOME ?? null, guardLists };
@@ -45,8 +45,8 @@ export function createMachine(options: AppParts, { clock, log, pace }: Front) {
 export type MachineServices = ReturnType<typeof createMachine>;
 
 /** The proxies of commands. Their worker starts when a command first needs one. */
-function createProxies({ workerScript, dial, log }: AppParts, clock: Clock) {
-  if (workerScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
+function createProxies({ dial }: AppParts, { workerScript, clock, log }: Front) {
+  if (workerScript === null) return { proxies: localProxies({ clock, log, dial }) };
   const proxies = new RemoteProxies({ script: workerScript, log });
   return { proxies, listeners: proxies };
 }

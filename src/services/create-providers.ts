@@ -11,8 +11,8 @@ import type { Front } from './front.ts';
 
 /** The models of the providers, and the rate limits that their responses tell. */
 export function createProviders(
-  { model, home, env, version, workerScript, onLongResponses }: AppParts,
-  { clients, clock, log }: Front,
+  { model, home, env, version, onLongResponses }: AppParts,
+  { clients, clock, log, workerScript }: Front,
 ) {
   const rateLimits = new RateLimits((limits) =>
     clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }),
@@ -22,7 +22,7 @@ export function createProviders(
     userAgent: `heddle/${version}`,
     storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
-    scalePicture: workerScript === undefined ? scaleHere() : scaleInWorker(workerScript),
+    scalePicture: workerScript === null ? scaleHere() : scaleInWorker(workerScript),
     onLongResponses,
   };
   const { models, listings } = providerModels(model ?? null, deps);

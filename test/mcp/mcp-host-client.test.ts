@@ -17,7 +17,7 @@ test('warnings of the library are lines of the log, cut and without secrets', as
     version: '1',
     log,
     env: {},
-    script: builtScript('src/mcp/host/mcp-worker.ts'),
+    script: builtScript('src/mcp/host/mcp.worker.ts'),
   });
   onTestFinished(() => host.close());
   const stored = {

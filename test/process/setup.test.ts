@@ -98,7 +98,7 @@ test('the setup builds what is not built, and the second time says and does noth
     'heddle',
     'late',
     'shared',
-    'store-worker',
+    'store.worker',
     'validate-params',
     'validate-provided-item',
   ]);

@@ -31,11 +31,11 @@ require('node:http').get({ hostname, port, path: 'http://denied.example.com/' },
 
 /** The built scripts of the workers whose ends are tried. */
 const SCRIPTS = {
-  store: 'store-worker',
-  search: 'search-worker',
-  mcp: 'mcp-worker',
-  proxies: 'proxy-worker',
-  'toml-editor': 'toml-editor-worker',
+  store: 'store.worker',
+  search: 'search.worker',
+  mcp: 'mcp.worker',
+  proxies: 'proxy.worker',
+  'toml-editor': 'toml-editor.worker',
 };
 type WorkerName = keyof typeof SCRIPTS;
 

@@ -24,7 +24,7 @@ const RUNS_PARTS =
   /^src\/(?:services\/turn-part-list|agent\/(?:threads\/create-thread-context|turn\/turn-(?:events|parts?|part-kind)))\.ts$/;
 /** The mechanism of workers, and both sides of each worker, without what the work itself needs. */
 const USES_WORKERS =
-  /^src\/(?:base\/worker\/|search\/worker\/(?:index|search)-worker|tools\/command\/network\/worker\/|mcp\/mcp-host-client|mcp\/host\/mcp-worker|store\/sqlite\/worker\/(?:remote-store|store-worker|store-call)|cli\/progress\/(?:remote-progress|progress-worker)|model\/pictures\/(?:scale-in|picture)-worker|config\/writing\/(?:edit-in|toml-editor)-worker)/;
+  /^src\/(?:base\/worker\/|search\/worker\/(?:index-worker|search\.worker)|tools\/command\/network\/worker\/|mcp\/mcp-host-client|mcp\/host\/mcp\.worker|store\/sqlite\/worker\/(?:remote-store|store\.worker|store-call)|cli\/progress\/(?:remote-progress|progress\.worker)|model\/pictures\/(?:scale-in-worker|picture\.worker)|config\/writing\/(?:edit-in-worker|toml-editor\.worker))/;
 
 interface Figure {
   name: string;

@@ -22,7 +22,7 @@ import {
 } from './samples.ts';
 import { workerHome } from './worker-home.ts';
 
-const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
+const SCRIPT = 'src/store/sqlite/worker/store.worker.ts';
 /**
  * What no call should exceed is 20 ms; the rest is the collection of garbage and a machine that is
  * slower at the moment.

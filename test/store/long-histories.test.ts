@@ -18,7 +18,7 @@ import {
 } from './samples.ts';
 import { workerHome } from './worker-home.ts';
 
-const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
+const SCRIPT = 'src/store/sqlite/worker/store.worker.ts';
 const TURNS = 200;
 const LONG = `${'x'.repeat(PIECE_CHARS)}${'y'.repeat(PIECE_CHARS)}`;
 

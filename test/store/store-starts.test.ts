@@ -9,7 +9,7 @@ import { RecordingLog } from '../support/recording-log.ts';
 import { idOf, threadRecord } from './samples.ts';
 import { type WorkerHome, workerHome } from './worker-home.ts';
 
-const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
+const SCRIPT = 'src/store/sqlite/worker/store.worker.ts';
 
 /** A script of a store whose first threads cannot start. */
 function failingScript(home: WorkerHome, failures: number): string {

@@ -21,7 +21,7 @@ import {
 } from './samples.ts';
 import { workerHome } from './worker-home.ts';
 
-const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
+const SCRIPT = 'src/store/sqlite/worker/store.worker.ts';
 const SEED = 1;
 const LANES = 6;
 

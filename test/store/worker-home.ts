@@ -8,7 +8,7 @@ import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { TempHome } from './temp-home.ts';
 
-const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
+const SCRIPT = 'src/store/sqlite/worker/store.worker.ts';
 
 /** A home whose stores run in threads of their own. */
 export class WorkerHome extends TempHome {

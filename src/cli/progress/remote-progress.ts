@@ -20,7 +20,7 @@ export class RemoteProgress {
     this.lineStart = place.isTerminal ? CLEAR_LINE : '';
     this.#worker = new RemoteWorker({
       script,
-      name: 'progress-worker',
+      name: 'progress.worker',
       called: 'the worker that shows progress',
       heapMbMax: HEAP_MB_MAX,
       data: () => place,

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Remote } from '../../base/worker/remote.ts';
 import { runInWorker } from '../../base/worker/run-in-worker.ts';
 import type { EditToml } from './toml-edit.ts';
-import type { TomlEditor } from './toml-editor-worker.ts';
+import type { TomlEditor } from './toml-editor.worker.ts';
 
 /** Much more than the largest file needs. */
 const HEAP_MB_MAX = 256;
@@ -19,7 +19,7 @@ export function editInWorker(
 ): EditToml {
   const worker = {
     script,
-    name: 'toml-editor-worker',
+    name: 'toml-editor.worker',
     called: 'the worker that edits config.toml',
     heapMbMax: HEAP_MB_MAX,
   };

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Remote } from '../../base/worker/remote.ts';
 import { runInWorker } from '../../base/worker/run-in-worker.ts';
-import type { PictureScaler } from './picture-worker.ts';
+import type { PictureScaler } from './picture.worker.ts';
 import type { ScalePicture } from './scaled-pictures.ts';
 
 /** Of JavaScript alone: the library has memory of its own, which the limit of pixels bounds. */
@@ -19,7 +19,7 @@ export function scaleInWorker(
 ): ScalePicture {
   const worker = {
     script,
-    name: 'picture-worker',
+    name: 'picture.worker',
     called: 'the worker that scales a picture',
     heapMbMax: HEAP_MB_MAX,
   };

@@ -1,6 +1,6 @@
 import { RemoteWorker } from '../../base/worker/remote-worker.ts';
 import type { PathIndex } from './path-index.ts';
-import type { ServedIndexes } from './search-worker.ts';
+import type { ServedIndexes } from './search.worker.ts';
 
 /** An index that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 512;
@@ -17,7 +17,7 @@ export class IndexWorker {
   constructor(script: string) {
     this.#worker = new RemoteWorker({
       script,
-      name: 'search-worker',
+      name: 'search.worker',
       called: 'the worker that ranks paths',
       heapMbMax: HEAP_MB_MAX,
     });

@@ -5,7 +5,7 @@ import { builtScript } from '../../support/built-script.ts';
 import { RecordingLog } from '../../support/recording-log.ts';
 
 export function proxyScript(): string {
-  return builtScript('src/tools/command/network/worker/proxy-worker.ts');
+  return builtScript('src/tools/command/network/worker/proxy.worker.ts');
 }
 
 /**

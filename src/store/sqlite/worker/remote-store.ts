@@ -90,7 +90,7 @@ export class RemoteStore {
     const { script, log, heapMbMax = HEAP_MB_MAX } = options;
     this.#worker = new RemoteWorker<ServedStore, StoreUser>({
       script,
-      name: 'store-worker',
+      name: 'store.worker',
       called: 'the worker of the store',
       heapMbMax,
       data: () => workerData(options, this.#longTextKey),

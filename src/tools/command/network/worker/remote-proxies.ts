@@ -43,7 +43,7 @@ export class RemoteProxies implements CommandProxies, Listeners {
   constructor({ script, log }: RemoteProxiesOptions) {
     this.#worker = new RemoteWorker<ServedProxies, ProxyDecisions>({
       script,
-      name: 'proxy-worker',
+      name: 'proxy.worker',
       called: CALLED,
       heapMbMax: HEAP_MB_MAX,
       knownErrors: PROXY_ERRORS,
