@@ -196,7 +196,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'rmSync',
     because: 'a database that has no name yet',
   },
-  'src/store/sqlite/maintenance/repair-database.ts': {
+  'src/store/sqlite/maintenance/rebuild-database.ts': {
     uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database, and the database while nobody has it open",
   },
@@ -340,7 +340,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/layer.ts': 'a file within CONFIG_BYTES_MAX',
       'src/config/rules-files.ts': 'a file within a limit',
-      'src/config/trust/trusted-files.ts': 'a file within RECORD_BYTES_MAX',
+      'src/config/trust/trust-record-file.ts': 'a file within RECORD_BYTES_MAX',
       'src/instructions/agents-md.ts': 'instructions, which have a limit',
       'src/instructions/skills/skill-body.ts': 'a skill, which has a limit',
       'src/model/script/load-scripted-model.ts': 'a script for tests',

@@ -1,4 +1,4 @@
-import type { Grants } from '../policy/permissions/grants.ts';
+import type { SessionGrants } from '../policy/permissions/session-grants.ts';
 import type { News } from './outbox/news.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { RawEvents } from './outbox/raw-events.ts';
@@ -29,7 +29,7 @@ export interface ThreadContext {
   readonly news: News;
   readonly history: PromptHistory;
   /** The permissions that users have granted in the thread. */
-  readonly grants: Grants;
+  readonly grants: SessionGrants;
   readonly beginnings: TurnBeginnings;
   /** Empty while the parts are being created. */
   readonly parts: TurnParts;

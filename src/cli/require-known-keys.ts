@@ -1,6 +1,6 @@
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { unknownKeys } from '../config/problems/key-warnings.ts';
-import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../config/trust/trust-record-file.ts';
 import { OptionError } from './command-line/option-error.ts';
 
 /**
@@ -10,7 +10,7 @@ import { OptionError } from './command-line/option-error.ts';
 export async function requireKnownKeys(
   sources: Omit<ConfigSources, 'trustedFiles'>,
 ): Promise<void> {
-  const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
+  const trustedFiles = new TrustRecordFile({ home: sources.home, writes: false });
   const { layers } = await loadConfig({ ...sources, trustedFiles });
   const [first] = layers
     .filter(({ disabledReason }) => disabledReason === null)

@@ -4,7 +4,7 @@ import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { profileFile } from '../config/profile-files.ts';
 import { ConfigError } from '../config/toml/config-error.ts';
 import { isTable } from '../config/toml/config-table.ts';
-import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../config/trust/trust-record-file.ts';
 import { UsageError } from './command-line/usage-error.ts';
 
 /** The profiles that the message names. */
@@ -22,7 +22,7 @@ export async function requireProfile(profile: string, sources: CommandSources): 
   const file = profileFile(profile);
   if (file !== null && existsSync(join(home, file))) return;
   const overrides = sources.overrides.filter((one) => !one.startsWith('profile='));
-  const trustedFiles = new TrustedFiles({ home, writes: false });
+  const trustedFiles = new TrustRecordFile({ home, writes: false });
   const config = await loadConfig({ ...sources, overrides, trustedFiles }).catch(
     (error: unknown) => {
       if (error instanceof ConfigError) return null;

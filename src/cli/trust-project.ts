@@ -2,11 +2,11 @@ import { isFolder } from '../base/paths/is-folder.ts';
 import { showText } from '../base/text/show-text.ts';
 import { ownSettings } from '../config/load-config.ts';
 import {
+  judgeProjectFiles,
   type OfferedContent,
   type ProjectFile,
-  projectFiles,
-} from '../config/trust/project-files.ts';
-import { TrustedFiles } from '../config/trust/trusted-files.ts';
+} from '../config/trust/judge-project-files.ts';
+import { TrustRecordFile } from '../config/trust/trust-record-file.ts';
 import { OptionError } from './command-line/option-error.ts';
 import type { Terminal } from './terminal/terminal-at.ts';
 
@@ -36,8 +36,8 @@ export async function trustProject(
   if (!isFolder(folder))
     throw new OptionError(`trust ${showText(folder)}: there is no such folder`);
   const user = await ownSettings({ home, systemDir });
-  const trustedFiles = new TrustedFiles({ home });
-  const files = await projectFiles({ cwd: folder, home, user }, trustedFiles);
+  const trustedFiles = new TrustRecordFile({ home });
+  const { files } = await judgeProjectFiles({ cwd: folder, home, user }, trustedFiles);
   if (trustedFiles.problem !== null) throw trustedFiles.problem;
   const refused = files.filter((one) => !one.isInForce);
   for (const { path, reason, offered } of refused) {

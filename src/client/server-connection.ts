@@ -6,7 +6,7 @@ import type { ClientOptions, ClientTransport, RequestOptions } from './client-op
 import { ConnectionError, RequestError, RequestTimeoutError } from './request-error.ts';
 
 /** A longer line ends the connection, since it may be a response that a caller waits for. */
-const LINE_BYTES_MAX = 256 * 1024 * 1024;
+const SERVER_LINE_BYTES_MAX = 256 * 1024 * 1024;
 const SHOWN_CHARS_MAX = 200;
 
 /** A request of the server. */
@@ -50,7 +50,7 @@ export class ServerConnection {
     const lines = new LineSplitter(
       (line) => this.#receive(line),
       (reason) => this.#skip(reason),
-      LINE_BYTES_MAX,
+      SERVER_LINE_BYTES_MAX,
     );
     // `lines.end()` is never called: a last line without its line end has been cut off.
     input.on('data', (chunk: Buffer) => lines.push(chunk));
@@ -156,7 +156,7 @@ export class ServerConnection {
   #skip(reason: string): void {
     this.#options.onSkipped?.(reason === 'too_long' ? 'a line is too long' : 'a line is not UTF-8');
     if (reason === 'too_long')
-      this.finish(`the server sent a line of more than ${LINE_BYTES_MAX} bytes`);
+      this.finish(`the server sent a line of more than ${SERVER_LINE_BYTES_MAX} bytes`);
   }
 }
 

@@ -20,7 +20,7 @@ import {
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './toml/config-table.ts';
 import { loadToml } from './toml/toml.ts';
 import { withTrustDefaults } from './trust/project-trust.ts';
-import type { TrustedFiles } from './trust/trusted-files.ts';
+import type { TrustRecordFile } from './trust/trust-record-file.ts';
 
 export interface ConfigSources {
   /** The absolute path of the folder with config.toml. */
@@ -33,7 +33,7 @@ export interface ConfigSources {
   /** The `config` object of a request. */
   request?: JsonObject | null;
   /** The contents of project files that the user trusts. */
-  trustedFiles: TrustedFiles;
+  trustedFiles: TrustRecordFile;
   /**
    * The absolute path of the folder with the configuration and the requirements for all users of
    * the machine. Null: there is none.

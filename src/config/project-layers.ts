@@ -4,13 +4,13 @@ import type { JsonObject } from '../base/json-value.ts';
 import type { ConfigLayerSource } from '../protocol/generated/types.ts';
 import { emptyLayer, type Layer, parseLayer, type TomlReading } from './layers/layer.ts';
 import { emptyTable, mergeTables } from './toml/config-table.ts';
-import { type ProjectFile, readProject } from './trust/project-files.ts';
+import { judgeProjectFiles, type ProjectFile } from './trust/judge-project-files.ts';
 import { type ProjectTrust, withTrustDefaults } from './trust/project-trust.ts';
-import type { TrustedFiles } from './trust/trusted-files.ts';
+import type { TrustRecordFile } from './trust/trust-record-file.ts';
 import { withProjectSettings } from './with-project-settings.ts';
 
 interface ProjectLayersDeps extends TomlReading {
-  trustedFiles: TrustedFiles;
+  trustedFiles: TrustRecordFile;
 }
 
 interface Project {
@@ -35,7 +35,7 @@ export async function projectLayers(
   { cwd, home, user }: { cwd: string; home: string; user: JsonObject },
   { toml, trustedFiles, breaks }: ProjectLayersDeps,
 ): Promise<Project> {
-  const { files, trust } = await readProject({ cwd, home, user }, trustedFiles, breaks);
+  const { files, trust } = await judgeProjectFiles({ cwd, home, user }, trustedFiles, breaks);
   await breaks.worked(1);
   const layers: Layer[] = [];
   const hookLayers: Project['hookLayers'] = [];

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { configuredSecrets } from '../config/configured-secrets.ts';
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
-import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../config/trust/trust-record-file.ts';
 import { editInWorker } from '../config/writing/edit-in-worker.ts';
 import type { EditToml } from '../config/writing/toml-edit.ts';
 import { ConfigWriter } from '../handlers/config-writing/config-writer.ts';
@@ -24,7 +24,7 @@ export function createConfiguration(
   loginSecrets: () => readonly string[],
 ) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
-  const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
+  const trustedFiles = new TrustRecordFile({ home, writes: recordsTrust });
   const modelGiven = isModelGiven(options.model);
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
   const config = async (
@@ -56,7 +56,7 @@ function configChanges(
   // Providers are validated too, even if this server does not use them.
   const configWith = (userText: string) => {
     // A trial must not record that the user trusts a project.
-    const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
+    const trustedFiles = new TrustRecordFile({ home: sources.home, writes: false });
     return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
   };
   const configWriter = new ConfigWriter({

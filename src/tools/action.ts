@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
-import type { Grants } from '../policy/permissions/grants.ts';
 import type { Permit } from '../policy/permissions/permit.ts';
+import type { SessionGrants } from '../policy/permissions/session-grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type {
@@ -42,7 +42,7 @@ export interface Action {
   /** True: the item begins before the action is judged, so clients also see it if it is refused. */
   readonly isShownFirst?: true;
   /** Decides by policy and grants. Changes nothing. */
-  judge(settings: ThreadSettings, grants: Grants): Judgement | Promise<Judgement>;
+  judge(settings: ThreadSettings, grants: SessionGrants): Judgement | Promise<Judgement>;
   /**
    * Describes the action for a review that policy does not ask for, before it is performed with
    * this permit. Absent: it is never reviewed without a question of policy.

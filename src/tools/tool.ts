@@ -1,7 +1,7 @@
 import type { JsonValue } from '../base/json-value.ts';
 import type { HookForm } from '../hooks/hook-call.ts';
 import type { ToolSpec } from '../model/model.ts';
-import type { Grants } from '../policy/permissions/grants.ts';
+import type { SessionGrants } from '../policy/permissions/session-grants.ts';
 import type { ThreadSettings } from '../store/thread-record.ts';
 import type { Action, ActionOutcome } from './action.ts';
 
@@ -19,7 +19,7 @@ export interface CallContext {
   /** The current settings of the turn. */
   readonly settings: ThreadSettings;
   /** The permissions that users have granted in this thread so far. */
-  readonly grants: Grants;
+  readonly grants: SessionGrants;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
 }

@@ -1,16 +1,10 @@
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
 import { JsonText } from '../base/text/json-text.ts';
+import { Backlog } from './backlog.ts';
 import { LongMessage, type OutgoingMessage, outgoing } from './outgoing-message.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
-
-/**
- * With more unread output than this, everything that can wait (a streaming turn, the reader) waits
- * for the client.
- */
-const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
-const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
 /**
  * Writes JSON-RPC messages, without the `jsonrpc` member. All messages that are sent within one
@@ -19,26 +13,26 @@ const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #transport: Transport;
   readonly #ids: RequestIds;
+  readonly #backlog: Backlog;
   readonly #tap: WireTap | null;
   #queue: OutgoingMessage[] = [];
-  #queuedLength = 0;
   #flushing = false;
   /** Resolves when the long message at the beginning of the queue is written. */
   #writing: Promise<void> | null = null;
   /** Ends the waiting for it: the client is gone. */
   #stopWriting: () => void = () => {};
   #broken = false;
-  #drained: { promise: Promise<void>; resolve: () => void } | null = null;
 
   constructor(transport: Transport, { ids, tap }: { ids: RequestIds; tap: WireTap | null }) {
     super();
     this.#transport = transport;
     this.#ids = ids;
+    this.#backlog = new Backlog(transport);
     this.#tap = tap;
     transport.onWriteError((error) => {
       this.#broken = true;
       this.#stopWriting();
-      this.#release();
+      this.#backlog.giveUp();
       this.fireError(error);
       this.fireClose();
     });
@@ -58,26 +52,15 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   send(message: OutgoingMessage): void {
     if (this.#broken) return;
     this.#queue.push(message);
-    this.#queuedLength += message.length;
+    this.#backlog.queued(message.length);
     if (this.#flushing) return;
     this.#flushing = true;
     setImmediate(() => this.flush());
   }
 
-  /**
-   * Returns null while the client keeps up with reading, else a promise that resolves when it has
-   * caught up, or is gone.
-   */
+  /** `Backlog.drained` of the messages that were sent. */
   drained(): Promise<void> | null {
-    if (this.#broken || this.#backlog() < BACKLOG_BYTES_HIGH) return null;
-    if (this.#drained === null) {
-      let resolve = () => {};
-      const promise = new Promise<void>((done) => {
-        resolve = done;
-      });
-      this.#drained = { promise, resolve };
-    }
-    return this.#drained.promise;
+    return this.#backlog.drained();
   }
 
   /** Resolves when the operating system has accepted all messages, or the client is gone. */
@@ -89,10 +72,6 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
 
   end(): void {
     this.flush();
-  }
-
-  #backlog(): number {
-    return this.#queuedLength + this.#transport.backlog;
   }
 
   /** Writes what was sent so far, instead of at the end of this turn of the event loop. */
@@ -107,11 +86,11 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
         break;
       }
       texts.push(message);
-      this.#queuedLength -= message.length;
+      this.#backlog.written(message.length);
       this.#tap?.sent(message);
     }
     this.#queue = this.#queue.slice(texts.length);
-    if (texts.length > 0) this.#transport.write(texts, () => this.#taken());
+    if (texts.length > 0) this.#transport.write(texts, () => this.#backlog.taken());
     if (long !== null) this.#writing = this.#writeLong(long);
   }
 
@@ -123,14 +102,14 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     await message.withBytes((bytes) => this.#writeBytes(message, bytes));
     this.#writing = null;
     if (this.#broken) return;
-    this.#taken();
+    this.#backlog.taken();
     this.flush();
   }
 
   async #writeBytes(message: LongMessage, bytes: readonly Buffer[]): Promise<void> {
     if (this.#broken) return;
     this.#queue.shift();
-    this.#queuedLength -= message.length;
+    this.#backlog.written(message.length);
     const text = () => Buffer.concat(bytes).toString();
     this.#tap?.sent(text());
     await new Promise<void>((taken) => {
@@ -138,15 +117,6 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
       if (this.#transport.writeLong === undefined) this.#transport.write([text()], taken);
       else this.#transport.writeLong(bytes, taken);
     });
-  }
-
-  #taken(): void {
-    if (this.#backlog() <= BACKLOG_BYTES_LOW) this.#release();
-  }
-
-  #release(): void {
-    this.#drained?.resolve();
-    this.#drained = null;
   }
 }
 

@@ -9,7 +9,7 @@ import { PromptItems } from '../../src/agent/prompt/prompt-items.ts';
 import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
 import { atOnce } from '../../src/base/pace.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type {
   ItemApprovalReview,
   ResponseItem,
@@ -59,7 +59,7 @@ function callsOfTurn(
     parts: new TurnParts([], { threadId: 't', log: new RecordingLog() }),
     ...{ guardian: { review: broken }, person: { review: broken } },
     questions: { answerMsMax: null } as ClientQuestions,
-    grants: new Grants(),
+    grants: new SessionGrants(),
     items: new ThreadItems({
       threadId: 't',
       clock: new FakeClock(),

@@ -7,7 +7,7 @@ import { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
 import type { Reviewer } from '../../src/agent/turn/reviewer.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import type { ThreadSettings } from '../../src/store/thread-record.ts';
@@ -76,7 +76,7 @@ async function performed({
     guardian: { review: broken },
     person,
     questions: { answerMsMax: null } as ClientQuestions,
-    grants: new Grants(),
+    grants: new SessionGrants(),
     items: new ThreadItems({
       threadId,
       clock,

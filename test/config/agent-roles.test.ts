@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentRoles } from '../../src/config/agents/agent-role.ts';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
 import { configWarnings, projectProblems } from '../../src/config/problems/config-warnings.ts';
-import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../../src/config/trust/trust-record-file.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder, writeFiles } from './temp-folder.ts';
 
@@ -266,7 +266,7 @@ describe('roles of a project', () => {
     writeFiles(sources.folder, { '.codex/agents/a.toml': 'model = "m"\n' });
     const config = await loadConfig({
       ...sources,
-      trustedFiles: new TrustedFiles({ home: sources.home }),
+      trustedFiles: new TrustRecordFile({ home: sources.home }),
     });
     expect(config.agentRoles.roles).toEqual([]);
     expect(projectProblems(config).map(({ warning }) => warning)).toEqual([

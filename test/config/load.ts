@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config/config.ts';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
 import { ConfigError } from '../../src/config/toml/config-error.ts';
-import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../../src/config/trust/trust-record-file.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Loads a config.toml with this text, and the other given sources. */
@@ -20,7 +20,7 @@ export function sourcesIn(home: string, sources: Partial<ConfigSources> = {}): C
     cwd: home,
     env: {},
     overrides: [],
-    trustedFiles: new TrustedFiles({ home }),
+    trustedFiles: new TrustRecordFile({ home }),
     ...sources,
   };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { mcpSettings } from '../../src/config/mcp/mcp-settings.ts';
 import { configWarnings } from '../../src/config/problems/config-warnings.ts';
-import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../../src/config/trust/trust-record-file.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const NO_FILE =
@@ -22,7 +22,7 @@ async function settingsFrom(text: string) {
     cwd: home,
     env: ENV,
     overrides: [],
-    trustedFiles: new TrustedFiles({ home, writes: false }),
+    trustedFiles: new TrustRecordFile({ home, writes: false }),
     modelGiven: true,
   };
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
 import { parseCommand } from '../../src/policy/parse/parse-command.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { section } from '../docs/pages.ts';
 
@@ -37,7 +37,7 @@ async function outcomes(script: string, rulesText: string): Promise<string[]> {
       staysInside: false,
       approvalPolicy,
       rules,
-      grants: new Grants(),
+      grants: new SessionGrants(),
       trustsNames: () => true,
       hasFixedProgram: true,
       skillFile: null,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CommandVerdict } from '../../src/policy/command/command-verdict.ts';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
 import { parseCommand } from '../../src/policy/parse/parse-command.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type { PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 import {
@@ -52,7 +52,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     staysInside: false,
     approvalPolicy,
     rules: { rules, problems: [] },
-    grants: new Grants(),
+    grants: new SessionGrants(),
     trustsNames: () => trustsNames,
     hasFixedProgram: true,
     skillFile: null,

@@ -4,7 +4,7 @@ import type { CommandRequest, CommandVerdict } from '../../src/policy/command/co
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
 import type { LeavingFacts } from '../../src/policy/outside/leaving-doubt.ts';
 import { parseCommand } from '../../src/policy/parse/parse-command.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 
@@ -109,7 +109,7 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   staysInside?: boolean;
   approvalPolicy?: AskForApproval;
   rules?: CommandRules;
-  grants?: Grants;
+  grants?: SessionGrants;
   trustsNames?: boolean;
   hasFixedProgram?: boolean;
   skillFile?: string | null;
@@ -132,7 +132,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     staysInside = false,
     approvalPolicy = 'untrusted',
     rules = RULES.none,
-    grants = new Grants(),
+    grants = new SessionGrants(),
     trustsNames = true,
     hasFixedProgram = true,
     skillFile = null,
@@ -236,7 +236,7 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
 
   test('a session grant replaces approval, but forbidden stays forbidden', async () => {
     const granted = (sandboxed: boolean) => {
-      const grants = new Grants();
+      const grants = new SessionGrants();
       for (const script of COMMANDS)
         grants.allowCommand(commandKey({ argv: ['bash', '-lc', script], cwd: '/w', sandboxed }));
       return grants;
@@ -260,7 +260,7 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
 });
 
 test('on-failure: a command that may leave the sandbox for the session leaves at once', async () => {
-  const grants = new Grants();
+  const grants = new SessionGrants();
   grants.allowCommand(
     commandKey({ argv: ['bash', '-lc', 'touch x'], cwd: '/w', sandboxed: false }),
   );
@@ -269,7 +269,7 @@ test('on-failure: a command that may leave the sandbox for the session leaves at
 });
 
 test('granting the key of a question prevents the same question', async () => {
-  const grants = new Grants();
+  const grants = new SessionGrants();
   const asked = await judge('touch x', { grants, escalates: true });
   if (asked.verdict !== 'ask' || asked.key === null) throw new Error('it was not asked');
   grants.allowCommand(asked.key);
@@ -278,7 +278,7 @@ test('granting the key of a question prevents the same question', async () => {
 });
 
 test('a command that was accepted for the session with its own permissions is accepted only with those', async () => {
-  const grants = new Grants();
+  const grants = new SessionGrants();
   const asked = await judge('touch x', { grants, permissions: WRITES_OPT });
   expect(asked).toMatchObject({
     verdict: 'ask',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Grants } from '../../src/policy/permissions/grants.ts';
 import {
   grantedPaths,
   judgePatch,
   type TouchedFile,
 } from '../../src/policy/permissions/judge-patch.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 
 const ROOTS = { writableRoots: ['/ws', '/tmp'], home: '/home/me/.heddle' };
@@ -31,7 +31,7 @@ function granular(sandbox_approval: boolean): AskForApproval {
 async function judged(
   files: TouchedFile[],
   approvalPolicy: AskForApproval,
-  { bounded = true, grants = new Grants() } = {},
+  { bounded = true, grants = new SessionGrants() } = {},
 ) {
   const bounds = bounded ? { named: ROOTS, real: ROOTS, protectedAs } : null;
   return (await judgePatch({ files, bounds, approvalPolicy, grants })).verdict;
@@ -84,7 +84,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
   });
 
   test('a patch that was allowed for the session is written, if its path and its real path are covered', async () => {
-    const grants = new Grants();
+    const grants = new SessionGrants();
     grants.allowFiles(grantedPaths([file('/ws/link', { real: '/etc/passwd' })]));
     expect(await judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe(
       'write',
@@ -98,7 +98,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
   });
 
   test('a patch that was allowed for the session covers a file with further names only if it is the same file', async () => {
-    const grants = new Grants();
+    const grants = new SessionGrants();
     grants.allowFiles(grantedPaths([file('/ws/a')]));
     expect(await judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe(outside);
     grants.allowFiles(grantedPaths([file('/ws/a', { shared: '1:2' })]));
@@ -113,7 +113,7 @@ test('in a read-only sandbox every file is outside the writable folders', async 
   const situation = {
     files: [file('/ws/a')],
     bounds: { named: bounds, real: bounds, protectedAs },
-    grants: new Grants(),
+    grants: new SessionGrants(),
   };
   expect(await judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
     verdict: 'ask',
@@ -129,7 +129,7 @@ test('a home below a writable root is protected; a workspace inside the home is 
       files: [file(path)],
       bounds: { named: bounds, real: bounds, protectedAs },
       approvalPolicy: 'never',
-      grants: new Grants(),
+      grants: new SessionGrants(),
     });
     return judgement.verdict;
   };

@@ -24,8 +24,8 @@ import { judgeTarget } from '../../src/policy/network/judge-target.ts';
 import type { NetworkTarget } from '../../src/policy/network/network-target.ts';
 import { NO_LIMITS, networkPolicyOf } from '../../src/policy/network/read-network-table.ts';
 import { type ParsedCommand, parseCommand } from '../../src/policy/parse/parse-command.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
 import { hasBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type {
   ApprovalsReviewer,
@@ -114,7 +114,7 @@ function commandAnswers(approvalPolicy: AskForApproval, sandboxPolicy: SandboxPo
         sandboxPolicy,
         approvalPolicy,
         rules,
-        grants: new Grants(),
+        grants: new SessionGrants(),
         leaving: null,
         project: '/w',
       },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import {
   type ProcessSpec,
@@ -61,7 +61,7 @@ async function prepared() {
       sandboxPolicy: { type: 'workspaceWrite' },
       approvalPolicy: 'never',
     },
-    grants: new Grants(),
+    grants: new SessionGrants(),
     signal: new AbortController().signal,
   };
   const home = tempFolder();

@@ -1,5 +1,5 @@
 import type { Log } from '../../base/log.ts';
-import type { Grants } from '../../policy/permissions/grants.ts';
+import type { SessionGrants } from '../../policy/permissions/session-grants.ts';
 import type { Verdict } from '../../tools/action.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -15,7 +15,7 @@ export interface ActionDeps {
   guardian: Reviewer<ActionQuestion, Verdict | ForPerson>;
   person: Reviewer;
   questions: ClientQuestions;
-  grants: Grants;
+  grants: SessionGrants;
   items: ThreadItems;
   outbox: Outbox;
   usage: Pick<ThreadUsage, 'aside'>;

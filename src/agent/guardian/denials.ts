@@ -1,8 +1,8 @@
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import type { Judged } from './judged.ts';
 
-/** How many denials in a row interrupt a turn. Each guardian counts its own. */
-export const IN_A_ROW_MAX = 3;
+/** How many denials in a row interrupt a turn. */
+const IN_A_ROW_MAX = 3;
 /** How many denials stop a turn, and how many a session, over all agents. */
 const TURN_MAX = 10;
 const SESSION_MAX = 30;
@@ -11,7 +11,7 @@ const TURNS_KEPT_MAX = 100;
 const SESSIONS_KEPT_MAX = 10_000;
 
 /** The limit of denials that was reached. */
-export type DenialLimit = `${number} actions in this turn` | `${number} actions in this session`;
+export type DenialLimit = `${number} actions in ${'a row' | 'this turn' | 'this session'}`;
 
 /**
  * Where an action is reviewed. A turn has the same root turn as the turn that started its agent.
@@ -85,6 +85,22 @@ export class Denials {
       max: SESSIONS_KEPT_MAX,
       make: () => ({ count: 0, turns: new Map() }),
     });
+  }
+}
+
+/** The denials in a row of one guardian. */
+export class DenialsInARow {
+  #count = 0;
+
+  /** An action was approved, or a turn begins. */
+  end(): void {
+    this.#count = 0;
+  }
+
+  /** Counts a denial. Returns the limit if it is reached now; null: it is not. */
+  count(): DenialLimit | null {
+    this.#count++;
+    return this.#count === IN_A_ROW_MAX ? `${IN_A_ROW_MAX} actions in a row` : null;
   }
 }
 

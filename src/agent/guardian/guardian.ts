@@ -9,7 +9,7 @@ import type { ActionQuestion, ForPerson, Reviewer } from '../turn/reviewer.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
-import { type DenialPlace, type Denials, IN_A_ROW_MAX } from './denials.ts';
+import { type DenialPlace, type Denials, DenialsInARow } from './denials.ts';
 import type { Judge } from './judge.ts';
 import { ABORTED, type Judged } from './judged.ts';
 import { OpenReview, type ReviewedThread } from './open-review.ts';
@@ -37,14 +37,14 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
   readonly log = new ReviewLog();
   readonly #deps: GuardianDeps;
   readonly #breaks = new EventLoopYield();
-  #denialsInARow = 0;
+  readonly #inARow = new DenialsInARow();
 
   constructor(deps: GuardianDeps) {
     this.#deps = deps;
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {
-    this.#denialsInARow = 0;
+    this.#inARow.end();
     if (isOfAgent(kind)) this.log.turnBegan();
     return {};
   }
@@ -140,10 +140,12 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
    */
   #count({ status }: Judged, turn: TurnContext): string | null {
     if (status === 'aborted') return null;
-    this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;
-    if (status === 'approved') return null;
+    if (status === 'approved') {
+      this.#inARow.end();
+      return null;
+    }
     const limit = this.#deps.denials.count(this.#place(turn));
-    return this.#denialsInARow === IN_A_ROW_MAX ? `${IN_A_ROW_MAX} actions in a row` : limit;
+    return this.#inARow.count() ?? limit;
   }
 
   #place({ rootTurnId }: TurnContext): DenialPlace {

@@ -4,8 +4,8 @@ import { fitsLimits } from '../../mcp/host/limits/json-limits.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { McpCallOutcome, Progress } from '../../mcp/messages/mcp-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
-import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
+import type { SessionGrants } from '../../policy/permissions/session-grants.ts';
 import type { McpToolCallResult, UntimedItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
@@ -75,7 +75,7 @@ export class McpCallAction implements Action {
     return new McpCallAction(call, given as JsonObject);
   }
 
-  async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
+  async judge(settings: ThreadSettings, grants: SessionGrants): Promise<Judgement> {
     const { used, tool } = this.#call;
     const mode = toolApprovalMode(used.config, tool);
     const isGranted = grants.allowsMcpTool(toolKey(used.config, tool));

@@ -1,5 +1,5 @@
 import { pathIdentity } from '../../base/paths/path-identity.ts';
-import { Grants } from '../../policy/permissions/grants.ts';
+import { SessionGrants } from '../../policy/permissions/session-grants.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadWriter } from '../../store/thread-store.ts';
 import { News } from '../outbox/news.ts';
@@ -56,7 +56,7 @@ export function createThreadContext(
     raw,
     news: new News(),
     history,
-    grants: new Grants(pathIdentity),
+    grants: new SessionGrants(pathIdentity),
     beginnings: new TurnBeginnings(),
     parts,
   };

@@ -2,7 +2,7 @@ import type { UserInput } from '../../protocol/generated/types.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { AgentCounts } from '../lineage/agent-counts.ts';
-import type { AgentEnds } from '../lineage/agent-ends.ts';
+import type { AgentEndSignal } from '../lineage/agent-end-signal.ts';
 import { type AgentState, agentState, readAgentState } from '../lineage/agent-state.ts';
 import {
   type AgentLimits,
@@ -41,7 +41,7 @@ export class SubAgentThreads implements AgentTree {
   readonly #loader: Pick<ThreadLoader, 'startAgent' | 'using'>;
   readonly #admission: Admission;
   readonly #retirement: TreeRetirement;
-  readonly #ends: AgentEnds;
+  readonly #ends: AgentEndSignal;
   readonly usage: AgentsUsage;
   readonly interrupts: TreeInterrupts;
 

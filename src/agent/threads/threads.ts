@@ -5,7 +5,7 @@ import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import { revertingPatch } from '../history/reverting-patch.ts';
-import { AgentEnds } from '../lineage/agent-ends.ts';
+import { AgentEndSignal } from '../lineage/agent-end-signal.ts';
 import { AgentsUsage } from '../lineage/agents-usage.ts';
 import type { TurnNotifier } from '../notify/turn-notifier.ts';
 import { serverLimits } from '../server-limits.ts';
@@ -51,7 +51,7 @@ export class Threads {
     const shared = { ...given, limits: serverLimits(given.runtime.clock) };
     const loaded = new LoadedThreads(given.clients);
     const usage = new AgentsUsage({ store: given.store, loaded });
-    const counts = { ends: new AgentEnds(), usage };
+    const counts = { ends: new AgentEndSignal(), usage };
     const unloader = new ThreadUnloader(loaded, shared, attendance, counts);
     const loader: Pick<ThreadLoader, 'startAgent' | 'using'> = {
       startAgent: (parent, agent) => this.#loader.startAgent(parent, agent),

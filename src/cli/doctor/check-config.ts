@@ -7,7 +7,7 @@ import { unreadable } from '../../config/problems/config-problems.ts';
 import { allProblems } from '../../config/problems/config-warnings.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { ConfigError } from '../../config/toml/config-error.ts';
-import { projectFiles } from '../../config/trust/project-files.ts';
+import { judgeProjectFiles } from '../../config/trust/judge-project-files.ts';
 import { policyReads } from '../../policy/policy-reads.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { ruleWarnings } from '../../policy/rules/rule-warnings.ts';
@@ -71,7 +71,7 @@ export async function checkConfig(sources: ConfigSources): Promise<CheckedConfig
 async function untrustedFiles(sources: ConfigSources): Promise<DoctorProblem[]> {
   const user = await readOrNull(() => ownSettings(sources));
   if (user === null) return [];
-  const files = await projectFiles(
+  const { files } = await judgeProjectFiles(
     { cwd: sources.cwd, home: sources.home, user },
     sources.trustedFiles,
   );

@@ -6,7 +6,7 @@ import type { Env } from '../../base/env.ts';
 import { SILENT_LOG } from '../../base/log.ts';
 import { showText } from '../../base/text/show-text.ts';
 import type { ConfigSources } from '../../config/load-config.ts';
-import { TrustedFiles } from '../../config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../../config/trust/trust-record-file.ts';
 import { createSandbox } from '../../sandbox/create-sandbox.ts';
 import { guardListsFolder } from '../../sandbox/places/guard-list.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
@@ -89,7 +89,7 @@ async function allChecks(
   const { home, cwd, env, overrides, platform, installation, version, systemDir, sendSignal } =
     options;
   // The doctor records nothing.
-  const trustedFiles = new TrustedFiles({ home, writes: false });
+  const trustedFiles = new TrustRecordFile({ home, writes: false });
   const userHome = env.HOME || null;
   const reading = readConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
   const configured = async () => (await reading).config;

@@ -13,7 +13,7 @@ import { modelAdvice } from '../../config/problems/stand-in-warning.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import { EMBEDDED } from '../../config/providers/embedded-names.ts';
 import { readOr } from '../../config/toml/config-error.ts';
-import { TrustedFiles } from '../../config/trust/trusted-files.ts';
+import { TrustRecordFile } from '../../config/trust/trust-record-file.ts';
 import type { EditToml } from '../../config/writing/toml-edit.ts';
 import { ConfigWriter } from '../../handlers/config-writing/config-writer.ts';
 import { policyReads } from '../../policy/policy-reads.ts';
@@ -207,7 +207,7 @@ class Writing {
       env,
       systemDir,
       overrides: [],
-      trustedFiles: new TrustedFiles({ home, writes: false }),
+      trustedFiles: new TrustRecordFile({ home, writes: false }),
       userText,
     });
   }

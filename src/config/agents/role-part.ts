@@ -7,7 +7,7 @@ import { isRequestLayer } from '../layers/request-layer.ts';
 import { isAgentSetting } from '../settings/settings.ts';
 import { ConfigError, type ConfigLocation } from '../toml/config-error.ts';
 import { emptyTable, isTable, mergeTables } from '../toml/config-table.ts';
-import type { ProjectFile } from '../trust/project-files.ts';
+import type { ProjectFile } from '../trust/judge-project-files.ts';
 import { ROLE_FILES_MAX, roleFileNames } from '../trust/role-file-names.ts';
 import { withProjectSettings } from '../with-project-settings.ts';
 import type { RoleProblem } from './agent-role.ts';

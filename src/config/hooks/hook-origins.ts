@@ -9,7 +9,7 @@ import { isRequestLayer } from '../layers/request-layer.ts';
 import { NO_LOCATION } from '../toml/config-error.ts';
 import { emptyTable, isTable, toTable } from '../toml/config-table.ts';
 import { FILE_BYTES_MAX } from '../trust/find-project-files.ts';
-import type { ProjectFile } from '../trust/project-files.ts';
+import type { ProjectFile } from '../trust/judge-project-files.ts';
 import { HOOKS_FILE, type HookProblem, REQUEST_PATH, SESSION_PATH } from './hook-definition.ts';
 
 /** What can define the hooks of a working directory. */

@@ -1,4 +1,4 @@
-import type { ProjectFile } from '../trust/project-files.ts';
+import type { ProjectFile } from '../trust/judge-project-files.ts';
 import type { HookDefinition, HookProblem, HookSet } from './hook-definition.ts';
 import { type HookSources, hookOrigins } from './hook-origins.ts';
 import { hookStates, stateName, trustOf, unusedStates } from './hook-states.ts';

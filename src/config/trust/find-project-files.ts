@@ -18,7 +18,7 @@ export const PROJECT_HOOKS = join(OWN_FOLDER, 'hooks.json');
 /**
  * The files of a folder of a project that set, start or loosen anything, by their kinds. They are
  * in force only with the content that the user trusts. Code that uses another such file lists it
- * here, and reads it with `projectFiles` only.
+ * here, and reads it with `judgeProjectFiles` only.
  */
 const TRUST_BOUND_FILES: readonly {
   kind: ProjectFileKind;

@@ -1,21 +1,13 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { inSlices } from '../../base/in-slices.ts';
-import { isObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { showText } from '../../base/text/show-text.ts';
 import type { SkillSwitch } from '../../config/settings/skill-switches.ts';
-import { oneLine, parseYaml } from './parse-yaml.ts';
+import { readSkill } from './read-skill.ts';
 import { SEARCH_LIMITS, skillFiles } from './skill-files.ts';
 import { type SkillPlace, type SkillSources, skillPlaces } from './skill-places.ts';
-import { splitFrontMatter } from './split-front-matter.ts';
 
 const SKILLS_MAX = 500;
-/** Parsing takes longer than reading: YAML of this size may take some 10 ms. */
-const FRONT_MATTER_BYTES_MAX = 8 * 1024;
-const NAME_LENGTH_MAX = 64;
-const DESCRIPTION_LENGTH_MAX = 1024;
 
 /**
  * A folder with instructions for one kind of task. The model always gets the name and the
@@ -138,48 +130,4 @@ function skillSwitch(
   }));
   return (name, realPath) =>
     known.findLast((entry) => entry.path === realPath || entry.name === name)?.enabled ?? true;
-}
-
-/** Returns what the skill says about itself, or a string that says what is wrong with the file. */
-async function readSkill(
-  path: string,
-  mayLieAt: (real: string) => boolean,
-): Promise<Pick<Skill, 'name' | 'description' | 'shortDescription'> | string> {
-  if (showText(path) !== path) return 'its path has control characters or invisible ones';
-  let head: string;
-  try {
-    head =
-      (
-        await readRegularFile(path, { bytesMax: FRONT_MATTER_BYTES_MAX, cut: true, mayLieAt })
-      )?.bytes.toString('utf8') ?? '';
-  } catch (error) {
-    return `cannot be read: ${messageOf(error)}`;
-  }
-  const found = splitFrontMatter(head);
-  if (found === null)
-    return 'no front matter: expected name and description between two lines of ---';
-  let matter: unknown;
-  try {
-    matter = await parseYaml(found.yaml);
-  } catch (error) {
-    return `front matter is not valid YAML: ${messageOf(error).split('\n')[0]}`;
-  }
-  if (!isObject(matter)) return 'front matter: expected name and description';
-  const name = oneLine(matter.name);
-  const description = oneLine(matter.description);
-  if (name === null || name.length > NAME_LENGTH_MAX)
-    return `front matter: expected a name of at most ${NAME_LENGTH_MAX} characters`;
-  if (description === null || description.length > DESCRIPTION_LENGTH_MAX) {
-    return `front matter: expected a description of at most ${DESCRIPTION_LENGTH_MAX} characters`;
-  }
-  const { metadata } = matter;
-  return {
-    name,
-    description,
-    shortDescription: oneLine(isObject(metadata) ? metadata['short-description'] : null),
-  };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { LeavingFacts } from '../outside/leaving-doubt.ts';
 import type { ParsedCommand } from '../parse/parse-command.ts';
-import type { Grants } from '../permissions/grants.ts';
 import type { Permit } from '../permissions/permit.ts';
 import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
+import type { SessionGrants } from '../permissions/session-grants.ts';
 import type { CommandRules } from '../rules/command-rules.ts';
 
 /** A command that the model wants to run, with the permissions that it asks for. */
@@ -33,7 +33,7 @@ export interface CommandSituation {
   /** Whether no command may leave the sandbox, whoever would allow it. */
   staysInside: boolean;
   rules: CommandRules;
-  grants: Grants;
+  grants: SessionGrants;
   /**
    * The files of a command that a rule may allow to go beyond the sandbox. Null: they were not
    * examined, so no rule allows it to go beyond the sandbox.
@@ -71,8 +71,8 @@ export type CommandVerdict =
       /** Whether it runs in the sandbox after it is accepted. */
       sandboxed: boolean;
       /**
-       * The key for `Grants.allowCommand` if it is accepted for the session. Null: it cannot be
-       * recognized again.
+       * The key for `SessionGrants.allowCommand` if it is accepted for the session. Null: it cannot
+       * be recognized again.
        */
       key: string | null;
       /**

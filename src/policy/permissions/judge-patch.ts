@@ -3,9 +3,9 @@ import { inSlices } from '../../base/in-slices.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { whyNotAsked } from '../approvals/may-ask.ts';
-import type { Grants } from './grants.ts';
 import { isWritable } from './is-writable.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
+import type { SessionGrants } from './session-grants.ts';
 
 /** The work of judging a file, in the units of `EventLoopYield`. */
 const FILE_UNITS = 20;
@@ -39,7 +39,7 @@ export interface PatchSituation {
   /** Null: the patch is not restricted. */
   bounds: PatchBounds | null;
   approvalPolicy: AskForApproval;
-  grants: Pick<Grants, 'allowsFiles'>;
+  grants: Pick<SessionGrants, 'allowsFiles'>;
 }
 
 /**

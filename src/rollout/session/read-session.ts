@@ -17,7 +17,7 @@ export interface ForeignSession extends SessionFacts {
 }
 
 /** The longest line. A picture may be in one. */
-const LINE_BYTES_MAX = 8 * 1024 * 1024;
+const ROLLOUT_LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** The most messages of a session. */
 const MESSAGES_MAX = 50_000;
 const CHUNK_BYTES = 64 * 1024;
@@ -66,7 +66,7 @@ async function readLines(
     () => {
       skipped++;
     },
-    LINE_BYTES_MAX,
+    ROLLOUT_LINE_BYTES_MAX,
   );
   const take = async () => {
     const read = lines;

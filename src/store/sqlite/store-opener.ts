@@ -11,7 +11,7 @@ import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LongTexts } from './history/long-texts.ts';
 import { describeRepair } from './maintenance/lost-records.ts';
-import { mendDatabase } from './maintenance/mend-database.ts';
+import { repairDatabase } from './maintenance/repair-database.ts';
 
 export interface OpenStoreOptions extends DatabaseFiles {
   clock: Clock;
@@ -77,7 +77,7 @@ export class StoreOpener {
     if (this.#repairs >= REPAIRS_MAX) throw error;
     this.#repairs++;
     const { file, log, onRepaired } = this.#options;
-    const repair = mendDatabase(this.#options, damaged);
+    const repair = repairDatabase(this.#options, damaged);
     if (repair !== null) {
       log.warn({ err: error, ...repair }, 'the database was damaged and has been repaired');
       onRepaired(`${file} was damaged and has been repaired: ${describeRepair(repair)}`);

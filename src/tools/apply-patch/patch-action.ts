@@ -3,13 +3,13 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import type { Grants } from '../../policy/permissions/grants.ts';
 import {
   grantedPaths,
   judgePatch,
   type TouchedFile,
 } from '../../policy/permissions/judge-patch.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
+import type { SessionGrants } from '../../policy/permissions/session-grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
@@ -82,7 +82,7 @@ export class PatchAction implements Action {
     this.#deps = deps;
   }
 
-  async judge({ approvalPolicy }: ThreadSettings, grants: Grants): Promise<Judgement> {
+  async judge({ approvalPolicy }: ThreadSettings, grants: SessionGrants): Promise<Judgement> {
     const { files, bounds, breaks } = this.#patch;
     const judged = await judgePatch({ files, bounds, approvalPolicy, grants }, breaks);
     if (judged.verdict === 'refuse') return { refuse: judged.reason };

@@ -2,9 +2,9 @@ import { commandActions } from '../../policy/command/command-actions.ts';
 import { commandKey } from '../../policy/command/command-key.ts';
 import type { CommandSituation } from '../../policy/command/command-verdict.ts';
 import { judgeCommand } from '../../policy/command/judge-command.ts';
-import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { mustStayInside } from '../../policy/permissions/required/required-hidden.ts';
+import type { SessionGrants } from '../../policy/permissions/session-grants.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
@@ -69,7 +69,10 @@ export class CommandAction implements Action {
     });
   }
 
-  judge({ sandboxPolicy, approvalPolicy, hidden }: ThreadSettings, grants: Grants): Judgement {
+  judge(
+    { sandboxPolicy, approvalPolicy, hidden }: ThreadSettings,
+    grants: SessionGrants,
+  ): Judgement {
     const staysInside = mustStayInside(hidden);
     const judged = judgeCommand({
       ...this.#situation,

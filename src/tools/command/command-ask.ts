@@ -15,8 +15,8 @@ interface CommandQuestion {
   /** For the person who decides. Null: no reason beyond the command itself. */
   reason: string | null;
   /**
-   * The key for `Grants.allowCommand` if the command is accepted for the session. Null: it cannot
-   * be recognized again.
+   * The key for `SessionGrants.allowCommand` if the command is accepted for the session. Null: it
+   * cannot be recognized again.
    */
   key: string | null;
   /**

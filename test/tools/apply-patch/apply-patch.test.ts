@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Grants } from '../../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../../src/policy/permissions/session-grants.ts';
 import { ApplyPatch } from '../../../src/tools/apply-patch/apply-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
@@ -20,7 +20,7 @@ test('a patch whose folders cannot be closed does not block the next one', async
   const context = {
     ...ids,
     settings: { ...settings, cwd },
-    grants: new Grants(),
+    grants: new SessionGrants(),
     signal: new AbortController().signal,
   };
   const add = { patch: patchOf('*** Add File: a.txt', '+a'), folder: '.' };

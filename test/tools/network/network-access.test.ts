@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { KeyedQueue } from '../../../src/base/keyed-queue.ts';
 import type { ProxyRequest } from '../../../src/network/command-proxy.ts';
 import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
-import { Grants } from '../../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../../src/policy/permissions/session-grants.ts';
 import { UNCONFINED, type Verdict } from '../../../src/tools/action.ts';
 import {
   NetworkAccess,
@@ -31,7 +31,7 @@ function access(
     clock,
     policy: { mode: 'full', domains: [], allowsPrivate: false, socks: true },
     approvalPolicy: 'on-request',
-    grants: new Grants(),
+    grants: new SessionGrants(),
     rules: async () => ({ rules: [], networkRules: [], problems: [] }),
     questions: null,
     async ask({ target }) {
@@ -97,7 +97,7 @@ test('a refusal is not asked about again, and the model is told of it once', asy
 });
 
 test('an answer for the session holds for later commands, one for once does not', async () => {
-  const grants = new Grants();
+  const grants = new SessionGrants();
   const first = access(({ host }) => (host === 'a.example' ? SESSION : ONCE), { grants });
   await first.access.decide(to('a.example'), signal);
   await first.access.decide(to('b.example'), signal);
@@ -111,7 +111,7 @@ test('an answer for the session holds for later commands, one for once does not'
 
 test('of several commands that ask for a target, one asks at a time, and an answer for the session serves all', async () => {
   for (const answer of [SESSION, ONCE, DECLINED]) {
-    const shared = { grants: new Grants(), questions: new KeyedQueue() };
+    const shared = { grants: new SessionGrants(), questions: new KeyedQueue() };
     const answers: ((verdict: Verdict) => void)[] = [];
     const ask = () => new Promise<Verdict>((resolve) => answers.push(resolve));
     const commands = Array.from({ length: 3 }, () => access(ask, shared));

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { readDomainPattern } from '../../../src/policy/network/domain-pattern.ts';
 import type { DomainEntry, NetworkPolicy } from '../../../src/policy/network/network-policy.ts';
-import { Grants } from '../../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../../src/policy/permissions/session-grants.ts';
 import { NetworkAccess } from '../../../src/tools/command/network/network-access.ts';
 import { startProxyWorker } from './proxy-worker.ts';
 
@@ -43,7 +43,7 @@ test.each([
       clock: systemClock,
       policy,
       approvalPolicy: 'never',
-      grants: new Grants(),
+      grants: new SessionGrants(),
       rules: async () => ({ rules: [], networkRules: [], problems: [] }),
       questions: null,
       ask: async () => ({ deny: { by: 'unanswered' } }),

@@ -1,97 +1,50 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, copyFileSync, existsSync, ftruncateSync, openSync, statSync } from 'node:fs';
-import type { Database } from 'better-sqlite3';
+import { StoreError } from '../../store-error.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
-import { createDraft, type DraftDeps } from '../database/create-draft.ts';
-import { swapDatabase } from '../database/swap-database.ts';
-import type { Repair, Salvage } from './lost-records.ts';
-import { unlessDamaged } from './readable-rows.ts';
-import { removeDraft } from './remove-draft.ts';
-import { salvageDatabase } from './salvage-database.ts';
-import { withGraftedSchema } from './with-grafted-schema.ts';
+import { fileIdentity } from '../database/file-identity.ts';
+import { enterGateAlone, type Gate, inUse, whileOthersLeave } from '../database/gate.ts';
+import { finishSwaps } from '../database/swap-database.ts';
+import type { Repair } from './lost-records.ts';
+import { rebuildDatabase } from './rebuild-database.ts';
 
-/** A page of zeros: SQLite removes the WAL of an empty file, and reads that of any other. */
-const PAGE_BYTES = 4096;
+/**
+ * How long others may take to leave the file, in tries of this length. They are asked anew at each
+ * of them.
+ */
+const TRY_MS = 200;
+const TRIES_MAX = 15;
 
 export interface RepairDeps {
-  /** The database file. */
   file: string;
   migrationsDir: string;
   connect: Connect;
-  /** Called with the name of each table before it is copied. */
-  onProgress: (table: string) => void;
 }
 
 /**
- * Copies what can be read of the database into a new one, which takes its place, and sets the old
- * one aside. Changes nothing of the old one, and is complete or has not happened, also after a
- * kill. Call it alone in the gate. Throws errors of SQLite and the file system.
+ * Repairs a damaged database that this process has closed. Asks the other processes that use it to
+ * leave, and repairs it alone. Returns null if another process has replaced it meanwhile. Throws
+ * `store_damaged` if others do not leave, and errors of SQLite and the file system.
  */
-export function repairDatabase({ file, migrationsDir, connect, onProgress }: RepairDeps): Repair {
-  const draft = `${file}.${randomUUID()}.new`;
-  const salvaged: Salvage[] = [];
-  try {
-    withReadable(file, { migrationsDir, connect }, (source) =>
-      createDraft(
-        draft,
-        { migrationsDir, connect },
-        (db) => void salvaged.push(salvageDatabase({ db: source, onProgress }, db)),
-      ),
-    );
-    const [salvage] = salvaged;
-    if (salvage === undefined) throw new Error('nothing was salvaged');
-    return { ...salvage, setAside: swapDatabase(file, draft, 'damaged') };
-  } finally {
-    removeDraft(draft);
+export function repairDatabase(
+  { file, ...deps }: RepairDeps,
+  damaged: string | null,
+): Repair | null {
+  let alone: Gate | null = null;
+  // Others may want to repair it, too, so each try looks whether one of them has done so.
+  for (let tries = 0; alone === null; tries++) {
+    if (tries === TRIES_MAX)
+      throw new StoreError(
+        'store_damaged',
+        `${file} is damaged and cannot be repaired now: ${inUse(file).message}`,
+      );
+    alone = whileOthersLeave(file, () => enterGateAlone({ file, ...deps }, TRY_MS));
+    if (alone === null && fileIdentity(file) !== damaged) return null;
   }
-}
-
-type Work = (db: Database | null) => void;
-
-/** Calls `work` with the damaged database, or with null if nothing of it can be read. */
-function withReadable(file: string, deps: DraftDeps, work: Work): void {
-  const isEmpty = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  if (!isEmpty) withConnection(file, deps, work);
-  else if (existsSync(`${file}-wal`)) withCopyOfWal(file, deps, work);
-  else work(null);
-}
-
-function withCopyOfWal(file: string, deps: DraftDeps, work: Work): void {
-  const copy = `${file}.${randomUUID()}.new`;
   try {
-    const descriptor = openSync(copy, 'wx', 0o600);
-    ftruncateSync(descriptor, PAGE_BYTES);
-    closeSync(descriptor);
-    copyFileSync(`${file}-wal`, `${copy}-wal`);
-    withConnection(copy, deps, work);
+    finishSwaps(file);
+    return fileIdentity(file) === damaged
+      ? rebuildDatabase({ file, ...deps, onProgress: () => {} })
+      : null;
   } finally {
-    removeDraft(copy);
-  }
-}
-
-/** If the list of the tables cannot be read, tries once more with that of an empty database. */
-function withConnection(path: string, deps: DraftDeps, work: Work): void {
-  if (!isRead(path, deps, work))
-    withGraftedSchema(path, deps, (copy) => isRead(copy, deps, work) || work(null));
-}
-
-/**
- * Calls `work` if the database can be read, and returns whether it can. Reads only, so that nothing
- * of the WAL gets into the file.
- */
-function isRead(path: string, { connect }: DraftDeps, work: Work): boolean {
-  const db = connect(path, { readonly: true, fileMustExist: true });
-  try {
-    // With a writable schema, SQLite reads a file that is shorter than its header says, too.
-    db.unsafeMode(true);
-    const opened = unlessDamaged(() =>
-      db.exec(
-        'PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON; SELECT 1 FROM sqlite_master',
-      ),
-    );
-    if (opened !== null) work(db);
-    return opened !== null;
-  } finally {
-    db.close();
+    alone.leave();
   }
 }

@@ -23,8 +23,8 @@ import { swapDatabase } from '../database/swap-database.ts';
 import { syncFile, syncFolder } from '../database/sync-file.ts';
 import { databaseFindings } from './database-findings.ts';
 import type { Repair } from './lost-records.ts';
+import { rebuildDatabase } from './rebuild-database.ts';
 import { removeDraft } from './remove-draft.ts';
-import { repairDatabase } from './repair-database.ts';
 import { sealCopy } from './seal-copy.ts';
 
 export interface MaintenanceOptions {
@@ -131,7 +131,7 @@ export class StoreMaintenance {
       const { file, migrationsDir, onProgress } = this.#options;
       onProgress('checking');
       if (databaseFindings(this.#existing(), connect).length === 0) return null;
-      return repairDatabase({
+      return rebuildDatabase({
         file,
         migrationsDir,
         connect,

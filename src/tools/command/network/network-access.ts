@@ -8,7 +8,7 @@ import type { AddressKind } from '../../../policy/network/address-kind.ts';
 import { judgeTarget, type TargetVerdict } from '../../../policy/network/judge-target.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
-import type { Grants } from '../../../policy/permissions/grants.ts';
+import type { SessionGrants } from '../../../policy/permissions/session-grants.ts';
 import type { ParsedRules } from '../../../policy/rules/command-rules.ts';
 import type { AskForApproval } from '../../../protocol/generated/types.ts';
 import type { Verdict } from '../../action.ts';
@@ -20,7 +20,7 @@ export interface NetworkAccessOptions {
   policy: NetworkPolicy;
   /** Null: nobody is asked about this command. */
   readonly approvalPolicy: AskForApproval | null;
-  grants: Grants;
+  grants: SessionGrants;
   /** Reads the rules files. */
   rules(): Promise<ParsedRules>;
   /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { readRuleFiles } from '../../../config/rules-files.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
-import { Grants } from '../../../policy/permissions/grants.ts';
+import { SessionGrants } from '../../../policy/permissions/session-grants.ts';
 import { commandRules } from '../../../policy/rules/parse-rules.ts';
 import type { OpenProxy } from '../command-proxies.ts';
 import type { Machine } from '../machine.ts';
@@ -20,7 +20,7 @@ export function unaskedProxy(
     clock,
     policy,
     approvalPolicy: null,
-    grants: new Grants(),
+    grants: new SessionGrants(),
     rules: async () => commandRules(await readRuleFiles(home)),
     questions: null,
     ask: async () => ({ deny: { by: 'unanswered' } }),

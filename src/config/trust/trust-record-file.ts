@@ -20,7 +20,7 @@ export class TrustError extends Error {
   override readonly name = 'TrustError';
 }
 
-export interface TrustedFilesOptions {
+export interface TrustRecordFileOptions {
   home: string;
   /** False: nothing is written, and decisions count only for this object. Default: true. */
   writes?: boolean;
@@ -30,7 +30,7 @@ export interface TrustedFilesOptions {
  * The contents of project files that the user trusts, recorded in the home. Several processes may
  * use a record at once: each reads it again for each thread, and only appends to it.
  */
-export class TrustedFiles {
+export class TrustRecordFile {
   /** The absolute path of the record. */
   readonly path: string;
   readonly #writes: boolean;
@@ -41,7 +41,7 @@ export class TrustedFiles {
   #unreadable: TrustError | null = null;
   #unwritable: TrustError | null = null;
 
-  constructor({ home, writes = true }: TrustedFilesOptions) {
+  constructor({ home, writes = true }: TrustRecordFileOptions) {
     this.path = join(home, TRUST_RECORD);
     this.#writes = writes;
   }

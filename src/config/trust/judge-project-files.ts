@@ -21,9 +21,9 @@ import {
   trustEntries,
 } from './trust-entries.ts';
 import type { TrustRecord } from './trust-record.ts';
-import { TrustError, type TrustedFiles } from './trusted-files.ts';
+import { TrustError, type TrustRecordFile } from './trust-record-file.ts';
 
-/** A content that the user can trust, with `TrustedFiles.trust`. */
+/** A content that the user can trust, with `TrustRecordFile.trust`. */
 export interface OfferedContent {
   /** The trusted folder, as `[projects]` names it. */
   entry: string;
@@ -79,9 +79,9 @@ interface Project {
  * checkout count where it has none, and the hooks of the main checkout in place of its own. Lets
  * other work run in between.
  */
-export async function readProject(
+export async function judgeProjectFiles(
   { cwd, home, user }: ProjectOptions,
-  trustedFiles: TrustedFiles,
+  trustedFiles: TrustRecordFile,
   breaks = new EventLoopYield(),
 ): Promise<Project> {
   const { root, folders } = projectFolders(cwd);
@@ -96,14 +96,6 @@ export async function readProject(
     record instanceof TrustError ? null : record,
   );
   return { files: found.map((file) => judge(file, record)), trust };
-}
-
-/** The files of `readProject`. */
-export async function projectFiles(
-  options: ProjectOptions,
-  trustedFiles: TrustedFiles,
-): Promise<ProjectFile[]> {
-  return (await readProject(options, trustedFiles)).files;
 }
 
 function decidingEntry(
@@ -132,7 +124,7 @@ async function recordOf(
     found,
     home,
   }: { entries: readonly TrustEntry[]; found: readonly FoundProjectFile[]; home: string },
-  { trustedFiles, breaks }: { trustedFiles: TrustedFiles; breaks: EventLoopYield },
+  { trustedFiles, breaks }: { trustedFiles: TrustRecordFile; breaks: EventLoopYield },
 ): Promise<TrustRecord | TrustError> {
   const trusted = entries.filter(({ level }) => level === 'trusted');
   if (trusted.length === 0) return new Map();
@@ -142,7 +134,7 @@ async function recordOf(
     if (unseen.length === 0) return record;
     // All of them, not only those of this project: a command that works elsewhere could write into
     // the others.
-    const lines: Parameters<TrustedFiles['recordFirst']>[0][number][] = [];
+    const lines: Parameters<TrustRecordFile['recordFirst']>[0][number][] = [];
     for (const entry of unseen) {
       const { path } = entry;
       const resolved = resolveEntry(entry);

@@ -11,7 +11,7 @@ interface Granted {
  * The approvals that users gave in a thread, for the session or for the current turn. Kept in
  * memory only.
  */
-export class Grants {
+export class SessionGrants {
   readonly #identify: (path: string) => PathIdentity;
   readonly #commands = new Set<string>();
   readonly #files = new Set<string>();

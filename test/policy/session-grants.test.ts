@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveLinks } from '../../src/base/paths/follow-path.ts';
 import { pathIdentity } from '../../src/base/paths/path-identity.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
+import { SessionGrants } from '../../src/policy/permissions/session-grants.ts';
 import { shownPath } from '../../src/tools/shown-path.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 test('a grant for the turn ends with the turn, a grant for the session does not', () => {
-  const grants = new Grants();
+  const grants = new SessionGrants();
   grants.grant({ read: ['/r'], write: [], network: false }, 'session');
   grants.grant({ read: [], write: ['/w'], network: true }, 'turn');
   expect(grants.permissions).toEqual([
@@ -27,7 +27,7 @@ test('a granted path that has become a link, or is behind one, is no longer gran
     join(folder, 'other'),
   ];
   for (const path of [build, other]) mkdirSync(path);
-  const grants = new Grants(pathIdentity);
+  const grants = new SessionGrants(pathIdentity);
   grants.grant({ read: [below], write: [build, other], network: true }, 'session');
   expect(grants.permissions).toEqual([{ read: [below], write: [build, other], network: true }]);
   rmSync(build, { recursive: true });
@@ -40,7 +40,7 @@ test('a granted folder that has been replaced by another folder is no longer gra
   const [build, file, later] = [join(folder, 'build'), join(folder, 'file'), join(folder, 'later')];
   mkdirSync(build);
   writeFileSync(file, '');
-  const grants = new Grants(pathIdentity);
+  const grants = new SessionGrants(pathIdentity);
   grants.grant({ read: [build, file], write: [build, later], network: false }, 'session');
   renameSync(build, join(folder, 'old'));
   mkdirSync(build);

@@ -4,7 +4,7 @@ interface Waiter {
 }
 
 /** Tells those who wait, and threads whose agents they are, that agents have ended a turn. */
-export class AgentEnds {
+export class AgentEndSignal {
   /** By the thread that has started the agents: how many times one of them has ended a turn. */
   readonly #versions = new Map<string, number>();
   readonly #waiters = new Set<Waiter>();

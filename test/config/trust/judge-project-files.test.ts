@@ -11,8 +11,11 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configWarnings } from '../../../src/config/problems/config-warnings.ts';
-import { type ProjectFile, projectFiles } from '../../../src/config/trust/project-files.ts';
-import { TrustedFiles } from '../../../src/config/trust/trusted-files.ts';
+import {
+  judgeProjectFiles,
+  type ProjectFile,
+} from '../../../src/config/trust/judge-project-files.ts';
+import { TrustRecordFile } from '../../../src/config/trust/trust-record-file.ts';
 import { sourcesIn } from '../load.ts';
 import { tempFolder, writeFiles } from '../temp-folder.ts';
 
@@ -41,11 +44,15 @@ class World {
   /**
    * The files from the project's root to a folder, as a process sees them that has just started.
    */
-  look(folder = '', trustedFiles = new TrustedFiles({ home: this.home })): Promise<ProjectFile[]> {
-    return projectFiles(
+  async look(
+    folder = '',
+    trustedFiles = new TrustRecordFile({ home: this.home }),
+  ): Promise<ProjectFile[]> {
+    const { files } = await judgeProjectFiles(
       { cwd: join(this.project, folder), home: this.home, user: this.user },
       trustedFiles,
     );
+    return files;
   }
 
   /** The folders whose file is in force. */
@@ -98,7 +105,7 @@ test('after that, a new file and a changed one are not in force before the user 
   if (added?.isInForce !== false || added.offered === null) throw new Error('nothing is offered');
   const { entry, relativePath, hash, bytes } = added.offered;
   expect(bytes.toString()).toBe('b = 1\n');
-  new TrustedFiles({ home: world.home }).trust([
+  new TrustRecordFile({ home: world.home }).trust([
     { folder: entry, files: { [relativePath]: hash } },
   ]);
   expect(await world.inForce('sub')).toEqual(['sub']);
@@ -119,11 +126,13 @@ test('every trusted folder is recorded at once, wherever the thread works', asyn
   writeFiles(other, { [FILE]: 'a = 1\n', 'sub/x': '' });
   world.trusted = [world.project, other, join(world.base, 'missing')];
   await world.look();
-  const inOther = (cwd: string) =>
-    projectFiles(
+  const inOther = async (cwd: string) => {
+    const { files } = await judgeProjectFiles(
       { cwd, home: world.home, user: world.user },
-      new TrustedFiles({ home: world.home }),
+      new TrustRecordFile({ home: world.home }),
     );
+    return files;
+  };
   expect(await inOther(other)).toMatchObject([{ isInForce: true }]);
   writeFiles(other, { [FILE]: 'a = 2\n' });
   writeFiles(join(world.base, 'missing'), { [FILE]: 'a = 1\n' });
@@ -243,7 +252,7 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
       path: world.record,
     });
     expect(() =>
-      new TrustedFiles({ home: world.home }).trust([{ folder: '/a', files: {} }]),
+      new TrustRecordFile({ home: world.home }).trust([{ folder: '/a', files: {} }]),
     ).toThrow(reason);
   });
 });
@@ -274,7 +283,7 @@ test('if the record cannot be written, trust lasts as long as the process, with 
   );
   const full = '\n'.repeat(RECORD_BYTES_MAX - 10);
   writeFileSync(world.record, full);
-  const trustedFiles = new TrustedFiles({ home: world.home });
+  const trustedFiles = new TrustRecordFile({ home: world.home });
   const warnings = await configWarnings(
     sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' }, trustedFiles }),
   );
@@ -297,7 +306,7 @@ test('if the record cannot be written, trust lasts as long as the process, with 
 
 test('without writing, what would be recorded counts for the process, without a warning', async () => {
   const world = new World();
-  const trustedFiles = new TrustedFiles({ home: world.home, writes: false });
+  const trustedFiles = new TrustRecordFile({ home: world.home, writes: false });
   expect(await world.look('', trustedFiles)).toEqual([]);
   world.write({ [FILE]: 'a = 1\n' });
   expect(await world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);

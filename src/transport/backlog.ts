@@ -1,0 +1,67 @@
+import type { Transport } from './transport.ts';
+
+/**
+ * With more unread output than this, everything that can wait (a streaming turn, the reader) waits
+ * for the client.
+ */
+const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
+const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
+
+/** The output that a slow client has not read, and those who wait for the client. */
+export class Backlog {
+  readonly #transport: Pick<Transport, 'backlog'>;
+  /** Of messages that the transport does not have yet, in characters. */
+  #queuedLength = 0;
+  #isGone = false;
+  #drained: { promise: Promise<void>; resolve: () => void } | null = null;
+
+  constructor(transport: Pick<Transport, 'backlog'>) {
+    this.#transport = transport;
+  }
+
+  /** A message of this length waits to be written. */
+  queued(length: number): void {
+    this.#queuedLength += length;
+  }
+
+  /** It is given to the transport. */
+  written(length: number): void {
+    this.#queuedLength -= length;
+  }
+
+  /** The operating system has accepted messages. */
+  taken(): void {
+    if (this.#bytes() <= BACKLOG_BYTES_LOW) this.#release();
+  }
+
+  /** The client is gone: nobody waits for it any more. */
+  giveUp(): void {
+    this.#isGone = true;
+    this.#release();
+  }
+
+  /**
+   * Returns null while the client keeps up with reading, else a promise that resolves when it has
+   * caught up, or is gone.
+   */
+  drained(): Promise<void> | null {
+    if (this.#isGone || this.#bytes() < BACKLOG_BYTES_HIGH) return null;
+    if (this.#drained === null) {
+      let resolve = () => {};
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#drained = { promise, resolve };
+    }
+    return this.#drained.promise;
+  }
+
+  #bytes(): number {
+    return this.#queuedLength + this.#transport.backlog;
+  }
+
+  #release(): void {
+    this.#drained?.resolve();
+    this.#drained = null;
+  }
+}
