@@ -6,6 +6,7 @@ import { profileFile } from '../src/config/profile-files.ts';
 import { HOME_PROTECTED, isOfHome, isSecretCopy } from '../src/policy/permissions/home-readable.ts';
 import { helpersTwice } from './shape/helper-shape.ts';
 import { wideLines } from './shape/line-shape.ts';
+import { namedFiles } from './shape/named-files.ts';
 import { readSource } from './shape/read-source.ts';
 import { roomOrders } from './shape/room-shape.ts';
 
@@ -780,16 +781,21 @@ test('no file or folder is named utils: what it does is its name', () => {
   expect(projectFiles.filter((path) => /(^|[/.-])util(s|ities)?([/.-]|$)/i.test(path))).toEqual([]);
 });
 
-const MAPS = projectFiles.filter((path) => /^(src\/README|docs\/design\/.*)\.md$/.test(path));
-
-test.each(MAPS)('%s names only files that exist', (map) => {
-  const named = [...textOf(map).matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
+test('src/README.md names only files that exist', () => {
+  const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
   expect(
     [...new Set(named)].filter(
       (path) =>
         !path.includes('*') && !projectFiles.some((file) => `/${file}`.endsWith(`/${path}`)),
     ),
   ).toEqual([]);
+});
+
+const DESIGN = projectFiles.filter((path) => /^docs\/design\/.*\.md$/.test(path));
+
+test.each(DESIGN)('%s names only files that exist, and by paths that begin in src/', (page) => {
+  const named = namedFiles(textOf(page), projectFiles);
+  expect(named.filter(({ path }) => path === null)).toEqual([]);
 });
 
 test('the migrations are numbered from 0001 without a gap', () => {

@@ -13,9 +13,9 @@ import { areLong, type WaitingStep, WaitingSteps } from './waiting-steps.ts';
 export type Unstored = Pick<Outbox, 'owed' | 'unfinished' | 'finishedSteps' | 'between'>;
 
 /**
- * The only way to store and announce something about a thread. Takes one step after another, and
- * stores each before it announces it, so an item that a client has seen completed is on disk. Steps
- * that are made in the same moment, or while the store is busy, are one write of the store.
+ * Stores what the turns and parts of a loaded thread do, and then announces it, one step after
+ * another. So an item that a client has seen completed is on disk. Steps of the same moment, or
+ * made while the store is busy, are one write. docs/design/turn.md says what goes past it, and why.
  */
 export class Outbox {
   readonly unfinished = new UnfinishedItems((itemId) => this.#waiting.deltasOf(itemId));
