@@ -52,6 +52,8 @@ const APART = {
   'scale-picture': 'src/model/pictures/scale-picture.ts',
   'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
   'overrides-problem': 'src/config/overrides-problem.ts',
+  'http-front': 'src/listen/http-front.ts',
+  'web-token-problem': 'src/listen/web-token-problem.ts',
 };
 
 /** The scripts of workers, which bin/load-worker.js loads by their names. */

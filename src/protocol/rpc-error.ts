@@ -125,6 +125,17 @@ export function overloaded(): RpcError {
   return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
 }
 
+/** The server ends when its turns have ended. Clients recognize the error by `data.reason`. */
+export function draining(): RpcError {
+  return refused(
+    'server_draining',
+    'The server is ending and begins no more turns: connect again.',
+    {
+      reason: 'serverShuttingDown',
+    },
+  );
+}
+
 /** The server ends: it begins nothing any more. */
 export function shuttingDown(): RpcError {
   return new RpcError(INTERNAL_ERROR, 'The server is shutting down.', { code: 'shutting_down' });

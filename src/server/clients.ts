@@ -27,9 +27,20 @@ export class Clients implements ClientChannel {
   /** By thread: the connection that has asked for the raw events. */
   readonly #rawListeners = new Map<string, number>();
   readonly #clock: Clock;
+  readonly #needsClients: boolean;
 
-  constructor({ clock, log }: { clock: Clock; log: Log }) {
+  /** `needsClients`: whether threads begin turns by themselves only while a client follows them. */
+  constructor({
+    clock,
+    log,
+    needsClients = true,
+  }: {
+    clock: Clock;
+    log: Log;
+    needsClients?: boolean;
+  }) {
     this.#clock = clock;
+    this.#needsClients = needsClients;
     this.#providers = new ToolProviders(clock, (threadId) =>
       this.#pending.settleUnprovided(threadId),
     );
@@ -155,8 +166,12 @@ export class Clients implements ClientChannel {
     return this.#followers.has(threadId);
   }
 
-  /** Whether a connection that follows the thread can still send something. */
+  /**
+   * Whether a connection that follows the thread can still send something, or the server goes on
+   * without.
+   */
   isAttended(threadId: string): boolean {
+    if (!this.#needsClients) return true;
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
@@ -207,8 +222,9 @@ export class Clients implements ClientChannel {
 
   drained(audience: Audience): Promise<void> | null {
     const waits = [];
+    const isOwnWork = typeof audience === 'object' && 'connection' in audience;
     for (const connection of this.#audience(audience)) {
-      const wait = connection.drained();
+      const wait = isOwnWork || connection.isWaitedFor ? connection.drained() : null;
       if (wait !== null) waits.push(wait);
     }
     return waits.length === 0 ? null : Promise.all(waits).then(() => undefined);

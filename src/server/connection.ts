@@ -160,6 +160,11 @@ export class Connection {
     this.#writer.flush();
   }
 
+  /** Whether work for several clients waits for this one if it reads slowly. */
+  get isWaitedFor(): boolean {
+    return this.#options.transport.isRemote !== true;
+  }
+
   /**
    * Returns null while the client keeps up with reading, else a promise that resolves when it has
    * caught up.
@@ -178,6 +183,7 @@ export class Connection {
     await new Promise((resolve) => setImmediate(resolve));
     for (const idText of this.#ids.closeAll()) this.#writeRefusal(idText, shuttingDown());
     await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());
+    this.#options.transport.end();
     this.#rpc.dispose();
     this.#closed();
   }

@@ -21,7 +21,10 @@ const CLOSE_UNITS = 1_000;
 export interface Attendance {
   /** Whether a client follows the thread. */
   isFollowed(threadId: string): boolean;
-  /** Whether a follower can still send messages. Only then may the thread begin turns by itself. */
+  /**
+   * Whether the thread may begin turns by itself: a follower can still send messages, or the server
+   * needs none.
+   */
   isAttended(threadId: string): boolean;
 }
 

@@ -35,6 +35,7 @@ export class Threads {
   readonly #kinds: readonly TurnPartKind[];
   readonly #notifier: Pick<TurnNotifier, 'turnEnded'>;
   readonly #attendance: Attendance;
+  #isDraining = false;
   readonly #loaded: LoadedThreads;
   readonly #loader: ThreadLoader;
   readonly #unloader: ThreadUnloader;
@@ -140,9 +141,13 @@ export class Threads {
     return this.find(threadId)?.part(kind) ?? null;
   }
 
-  /** Lets an idle thread begin a due turn, if a follower can still send messages. */
+  /**
+   * Lets an idle thread begin a due turn, if a follower can still send messages or the server needs
+   * none.
+   */
   beginDueTurn(threadId: string): void {
-    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.turns.beginDue();
+    if (!this.#isDraining && this.#attendance.isAttended(threadId))
+      this.find(threadId)?.turns.beginDue();
   }
 
   /**
@@ -238,6 +243,12 @@ export class Threads {
    */
   get closing(): Promise<void> | null {
     return this.#unloader.closing;
+  }
+
+  /** From now on, no turn begins by itself. Resolves when those that run have ended. */
+  drain(): Promise<void> {
+    this.#isDraining = true;
+    return this.turnsEnded();
   }
 
   /** Interrupts every turn and closes every thread. */

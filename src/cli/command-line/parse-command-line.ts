@@ -16,6 +16,7 @@ import {
   type StoreAction,
 } from './commands.ts';
 import { listed } from './listed.ts';
+import { listenOptions } from './listen-options.ts';
 import { COMMON_OPTIONS, type OptionRow } from './option-rows.ts';
 import {
   type CommandLine,
@@ -159,6 +160,7 @@ function serveOptions(values: OptionValues): ServeOptions {
     ...settingsOf(values),
     modelScript: values['model-script'] ?? null,
     framing: isFraming(framing) ? framing : 'lines',
+    listen: listenOptions(values),
     strictConfig: values['strict-config'] ?? false,
     cwd: values.cd ?? null,
     unused: unusedOptions(values),

@@ -89,6 +89,8 @@ export function beforeOthersIn<Params>(queue: (params: Params) => string): Order
  */
 export interface Method<Name extends keyof ClientRequests> {
   order: Order<ClientRequests[Name]['params']>;
+  /** It begins a turn, so a server that ends refuses it. */
+  beginsTurn?: true;
   handle(
     params: ClientRequests[Name]['params'],
     context: RequestContext,
@@ -98,6 +100,7 @@ export interface Method<Name extends keyof ClientRequests> {
 /** A row whose method is only known at run time. Its params have been validated. */
 export interface AnyMethod {
   order: Order<never>;
+  beginsTurn?: true;
   handle(params: never, context: RequestContext): unknown;
 }
 

@@ -94,6 +94,7 @@ export type ErrorCode =
   | 'search_query_too_long'
   | 'search_session_not_found'
   | 'search_unavailable'
+  | 'server_draining'
   | 'shutting_down'
   | 'stdin_closed'
   | 'stdin_not_streamed'

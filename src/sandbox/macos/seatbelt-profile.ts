@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { ownSockets } from '../../base/files/own-sockets.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import {
   HOME_PROTECTED,
@@ -151,7 +152,10 @@ function unixSocketRules({
   unixSockets,
 }: Pick<SandboxBounds, 'network' | 'unixSockets'>): string[] {
   if (unixSockets)
-    return network ? [] : ['(allow network* (local unix-socket) (remote unix-socket))'];
+    return [
+      network ? '' : '(allow network* (local unix-socket) (remote unix-socket))',
+      deny('network-outbound', ownSockets().map(literal)),
+    ];
   return [
     '(deny network* (remote unix-socket))',
     network ? `(allow network-outbound ${literal(NAME_RESOLVER)})` : '',

@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { type BearerOptions, readBearerRules } from '../listen/bearer-rules.ts';
+import { Listeners } from '../listen/listeners.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { ListenOptions } from './command-line/listen-options.ts';
+
+export interface OpenListenersHost {
+  home: string;
+  /** Paths of the options are relative to it. */
+  cwd: string;
+  clock: Clock;
+  log: Log;
+  /** Where the addresses are told. */
+  stderr: { isTTY?: boolean; write(text: string): unknown };
+  /** Serves a client. */
+  connect(transport: Transport): Promise<void>;
+}
+
+/**
+ * Listens on the addresses of the command line, except stdio. Rejects with a ListenError if one of
+ * them cannot be used.
+ */
+export async function openListeners(
+  { addresses, bearer, origins, hosts }: ListenOptions,
+  { home, cwd, clock, log, stderr, connect }: OpenListenersHost,
+): Promise<Listeners> {
+  const rules = bearer === null ? null : absolute(bearer, cwd);
+  const read = rules === null ? null : () => readBearerRules(rules);
+  // A file that cannot be read ends the start.
+  read?.();
+  const listeners = new Listeners({
+    home,
+    cwd,
+    clock,
+    log,
+    admission: { bearer: read, origins, hosts },
+    onConnection: (transport) => void connect(transport),
+  });
+  try {
+    for (const address of addresses) {
+      if (address.kind !== 'ws' && address.kind !== 'unix') continue;
+      const { kind, address: url } = await listeners.open(address);
+      // Clients that start a server read the port here. They know the path of a socket.
+      if (kind === 'ws' || stderr.isTTY) stderr.write(`heddle listens on ${url}\n`);
+    }
+  } catch (error) {
+    listeners.close();
+    throw error;
+  }
+  return listeners;
+}
+
+function absolute(options: BearerOptions, cwd: string): BearerOptions {
+  if (options.mode === 'signed-bearer-token')
+    return { ...options, secretFile: resolve(cwd, options.secretFile) };
+  const { token } = options;
+  return 'file' in token ? { ...options, token: { file: resolve(cwd, token.file) } } : options;
+}

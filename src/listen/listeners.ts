@@ -1,0 +1,155 @@
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { hideSocket } from '../base/files/own-sockets.ts';
+import { withLockFile } from '../base/files/with-lock-file.ts';
+import type { Log } from '../base/log.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
+import { statOf } from '../base/paths/stat-of.ts';
+import { hasErrorCode } from '../base/system-error-code.ts';
+import type { Transport } from '../transport/transport.ts';
+import { type AdmissionRules, clientRefusal, requestRefusal } from './admission.ts';
+import type { HttpFront, HttpFrontOptions } from './http-front.ts';
+import { isLoopback, type ListenAddress, socketUrl } from './listen-address.ts';
+import { ListenError } from './listen-error.ts';
+import { homeSocket, prepareSocketFolder, removeStaleSocket } from './unix-socket-path.ts';
+
+export interface ListenersOptions {
+  home: string;
+  cwd: string;
+  admission: AdmissionRules;
+  clock: Clock;
+  log: Log;
+  /** Called for each client. */
+  onConnection(transport: Transport): void;
+}
+
+/** A listener that is open. */
+export interface OpenListener {
+  /** The address as clients write it, with the real port or the absolute path. */
+  address: string;
+  kind: 'ws' | 'unix';
+  close(): void;
+}
+
+/** The addresses on which a server accepts clients. */
+export class Listeners {
+  readonly #open: OpenListener[] = [];
+  readonly #options: ListenersOptions;
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+  }
+
+  get addresses(): readonly OpenListener[] {
+    return this.#open;
+  }
+
+  /** Rejects with a ListenError. Listeners that are open by then stay so until `close`. */
+  async open(address: Extract<ListenAddress, { kind: 'ws' | 'unix' }>): Promise<OpenListener> {
+    const opened =
+      address.kind === 'ws' ? await this.#openPort(address) : await this.#openSocket(address.path);
+    this.#open.push(opened);
+    return opened;
+  }
+
+  /** No further client is accepted. */
+  close(): void {
+    for (const { close } of this.#open.splice(0)) close();
+  }
+
+  async #openPort({ host, port }: { host: string; port: number }): Promise<OpenListener> {
+    const { admission, clock } = this.#options;
+    if (admission.bearer === null && !isLoopback(host))
+      throw new ListenError(
+        `${socketUrl({ host, port })}: other machines can reach this address, so clients need a token: use --ws-auth, or listen on 127.0.0.1`,
+      );
+    const front = await this.#front({
+      tellsHealth: true,
+      requestRefusal: (request) => requestRefusal(request, admission),
+      clientRefusal: (request) => clientRefusal(request, admission, clock),
+    });
+    await listening(front, { host, port }, socketUrl({ host, port }));
+    const { port: real } = front.server.address() as AddressInfo;
+    return { kind: 'ws', address: socketUrl({ host, port: real }), close: () => front.close() };
+  }
+
+  async #openSocket(typed: string | null): Promise<OpenListener> {
+    const { home, cwd, clock } = this.#options;
+    const path = typed === null ? homeSocket(home) : resolve(cwd, typed);
+    const folder = dirname(path);
+    await prepareSocketFolder(path, home);
+    // Only this user can open the socket, and commands in a sandbox do not see it.
+    const front = await this.#front({
+      tellsHealth: false,
+      requestRefusal: () => null,
+      clientRefusal: () => Promise.resolve(null),
+    });
+    await withLockFile(join(folder, LOCK), clock, async () => {
+      await removeStaleSocket(path);
+      const room = mkdtempSync(join(folder, '.h'));
+      const bound = join(room, 's');
+      try {
+        await listening(front, { path: bound }, path);
+        chmodSync(bound, MODE);
+        renameSync(bound, path);
+      } finally {
+        rmSync(room, { recursive: true, force: true });
+      }
+    });
+    const own = statOf(path);
+    const showAgain = hideSocket(realPathOrSame(path));
+    return {
+      kind: 'unix',
+      address: `unix://${path}`,
+      close() {
+        showAgain();
+        // Another server may have taken its place.
+        if (own !== null && statOf(path)?.ino === own.ino) rmSync(path, { force: true });
+        front.close();
+      },
+    };
+  }
+
+  async #front(
+    rules: Pick<HttpFrontOptions, 'tellsHealth' | 'requestRefusal' | 'clientRefusal'>,
+  ): Promise<HttpFront> {
+    const { HttpFront } = await import('./http-front.ts');
+    const { clock, log, onConnection } = this.#options;
+    return new HttpFront({
+      ...rules,
+      clock,
+      onConnection,
+      onRefused: (refusal) => log.warn({ ...refusal }, 'a client was refused'),
+    });
+  }
+}
+
+const LOCK = 'app-server-startup.lock';
+/** Only its user can connect. */
+const MODE = 0o600;
+
+/** Rejects with a ListenError. */
+function listening(
+  { server }: HttpFront,
+  at: { host: string; port: number } | { path: string },
+  shown: string,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error) =>
+      reject(
+        new ListenError(
+          hasErrorCode(error, ['EADDRINUSE'])
+            ? `${shown} is already in use by another program`
+            : `${shown} cannot be listened on: ${error.message}`,
+        ),
+      );
+    server.once('error', failed);
+    server.listen(at, () => {
+      server.off('error', failed);
+      server.on('error', () => {});
+      resolve();
+    });
+  });
+}
