@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { type BearerOptions, readBearerRules } from '../listen/bearer-rules.ts';
 import { Listeners } from '../listen/listeners.ts';
+import { type BearerOptions, readBearerRules } from '../listen/read-bearer-rules.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ListenOptions } from './command-line/listen-options.ts';
 

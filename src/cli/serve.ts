@@ -123,8 +123,8 @@ class ServerEnd {
   }
 
   /**
-   * `drains`: the first signal lets the turns end by themselves. Else it ends them. The signal after
-   * that ends the process at once; the watchdog then kills the commands that still run.
+   * `drains`: the first signal lets the turns end by themselves. Else it ends them. The signal
+   * after that ends the process at once; the watchdog then kills the commands that still run.
    */
   onSignal(signal: number, { drains }: { drains: boolean }): void {
     const exitCode = 128 + signal;

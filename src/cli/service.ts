@@ -23,7 +23,7 @@ export interface Service {
 
 /** A process that runs a server. */
 export interface ServiceHost extends CommandHost {
-  /** Starts a server, with a transport for a client that writes to `input` and reads from `output`. */
+  /** Starts a server, with a transport for a client that writes to `input`. */
   start(options: ServeOptions, log: Log, streams: Streams): Promise<Service>;
   /** Calls `end` for an error after which the process cannot go on. */
   onFault(log: Log, end: (error: Error) => void): void;

@@ -9,7 +9,7 @@ import {
   SharedFrames,
   webSocketTransport,
 } from '../transport/web-socket-transport.ts';
-import type { Refusal } from './admission.ts';
+import type { Refusal } from './admission-rules.ts';
 import { LivenessChecks } from './liveness-checks.ts';
 
 const HEADER_BYTES_MAX = 16 * 1024;

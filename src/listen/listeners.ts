@@ -9,11 +9,11 @@ import { realPathOrSame } from '../base/paths/real-path.ts';
 import { statOf } from '../base/paths/stat-of.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import type { Transport } from '../transport/transport.ts';
-import { type AdmissionRules, clientRefusal, requestRefusal } from './admission.ts';
+import { type AdmissionRules, clientRefusal, requestRefusal } from './admission-rules.ts';
 import type { HttpFront, HttpFrontOptions } from './http-front.ts';
 import { isLoopback, type ListenAddress, socketUrl } from './listen-address.ts';
 import { ListenError } from './listen-error.ts';
-import { homeSocket, prepareSocketFolder, removeStaleSocket } from './unix-socket-path.ts';
+import { homeSocket, prepareSocketFolder, removeStaleSocket } from './prepare-socket-folder.ts';
 
 export interface ListenersOptions {
   home: string;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '../base/clock.ts';
 
-/** How often each client is asked whether it is there. One that does not answer until then is gone. */
+/** How often each client is asked whether it is there. It has as long to answer. */
 const INTERVAL_MS = 30_000;
 
 /** What is known of a client. */

@@ -127,13 +127,8 @@ export function overloaded(): RpcError {
 
 /** The server ends when its turns have ended. Clients recognize the error by `data.reason`. */
 export function draining(): RpcError {
-  return refused(
-    'server_draining',
-    'The server is ending and begins no more turns: connect again.',
-    {
-      reason: 'serverShuttingDown',
-    },
-  );
+  const why = 'the server is ending and begins no more turns: connect again';
+  return refused('shutting_down', why, { reason: 'serverShuttingDown' });
 }
 
 /** The server ends: it begins nothing any more. */

@@ -15,8 +15,8 @@ const BITS_16 = 126;
 const BITS_64 = 127;
 
 /**
- * Frames of the messages that were sent last. A message for many clients is the same string for
- * all of them, and is encoded once.
+ * Frames of the messages that were sent last. A message for many clients is one string, which is
+ * encoded once.
  */
 export class SharedFrames {
   #frames = new Map<string, Buffer>();
@@ -32,7 +32,7 @@ export class SharedFrames {
     return frame;
   }
 
-  /** The connections have written by then what they were to send in this round of the event loop. */
+  /** By then, the connections have written what they were to send in this round of events. */
   #forget(): void {
     this.#frames = new Map();
     this.#bytes = 0;

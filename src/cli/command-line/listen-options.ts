@@ -1,5 +1,5 @@
-import type { BearerOptions } from '../../listen/bearer-rules.ts';
 import { type ListenAddress, listenAddress } from '../../listen/listen-address.ts';
+import type { BearerOptions } from '../../listen/read-bearer-rules.ts';
 import type { OptionName, OptionValues } from './read-options.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -43,11 +43,11 @@ export function listenOptions(values: OptionValues): ListenOptions {
   const bearer = bearerOptions(values);
   const forPorts = OF_PORTS.find((name) => values[name] !== undefined);
   if (forPorts !== undefined && !addresses.some(({ kind }) => kind === 'ws'))
-    throw new UsageError(`--${forPorts} needs --listen ws://IP:PORT`);
+    throw new UsageError(`--${forPorts} requires --listen ws://IP:PORT`);
   if (values.deterministic === true && addresses.some(({ kind }) => kind !== 'stdio'))
     throw new UsageError('--deterministic serves only stdio://');
   if (values.framing !== undefined && !addresses.some(({ kind }) => kind === 'stdio'))
-    throw new UsageError('--framing needs --listen stdio://');
+    throw new UsageError('--framing requires --listen stdio://');
   return {
     addresses,
     bearer,
@@ -64,13 +64,13 @@ function bearerOptions(values: OptionValues): BearerOptions | null {
   ].find((name) => values[name] !== undefined);
   if (wrong !== undefined) {
     const needed = OF_TOKEN.includes(wrong) ? 'capability-token' : 'signed-bearer-token';
-    throw new UsageError(`--${wrong} needs --ws-auth ${needed}`);
+    throw new UsageError(`--${wrong} requires --ws-auth ${needed}`);
   }
   if (mode === undefined) return null;
   if (mode === 'capability-token') return { mode, token: tokenOf(values) };
   const secretFile = values['ws-shared-secret-file'];
   if (secretFile === undefined)
-    throw new UsageError('--ws-auth signed-bearer-token needs --ws-shared-secret-file');
+    throw new UsageError('--ws-auth signed-bearer-token requires --ws-shared-secret-file');
   return {
     mode: 'signed-bearer-token',
     secretFile,
@@ -84,11 +84,13 @@ function tokenOf(values: OptionValues): { file: string } | { sha256: string } {
   const { 'ws-token-file': file, 'ws-token-sha256': sha256 } = values;
   if ((file === undefined) === (sha256 === undefined))
     throw new UsageError(
-      '--ws-auth capability-token needs either --ws-token-file or --ws-token-sha256',
+      '--ws-auth capability-token requires either --ws-token-file or --ws-token-sha256',
     );
   if (file !== undefined) return { file };
   if (sha256 === undefined || !/^[0-9a-f]{64}$/i.test(sha256))
-    throw new UsageError('--ws-token-sha256 needs the SHA-256 of the token: 64 hexadecimal digits');
+    throw new UsageError(
+      '--ws-token-sha256 requires the SHA-256 of the token: 64 hexadecimal digits',
+    );
   return { sha256 };
 }
 
@@ -96,7 +98,7 @@ function secondsOf(text: string | undefined): number {
   if (text === undefined) return CLOCK_SKEW_SECONDS;
   if (!/^\d{1,9}$/.test(text))
     throw new UsageError(
-      `--ws-max-clock-skew-seconds needs a whole number of seconds, found ${JSON.stringify(text)}`,
+      `--ws-max-clock-skew-seconds requires a whole number of seconds, found ${JSON.stringify(text)}`,
     );
   return Number(text);
 }
@@ -108,6 +110,6 @@ function originOf(text: string): string {
   // Pages of applications have schemes of their own.
   if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i.test(text)) return text;
   throw new UsageError(
-    `--ws-allow-origin needs an origin such as https://example.com, found ${JSON.stringify(text)}`,
+    `--ws-allow-origin requires an origin such as https://example.com, found ${JSON.stringify(text)}`,
   );
 }

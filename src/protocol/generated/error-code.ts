@@ -94,7 +94,6 @@ export type ErrorCode =
   | 'search_query_too_long'
   | 'search_session_not_found'
   | 'search_unavailable'
-  | 'server_draining'
   | 'shutting_down'
   | 'stdin_closed'
   | 'stdin_not_streamed'

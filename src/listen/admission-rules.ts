@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
-import { type BearerRules, bearerProblem } from './bearer-token.ts';
-import { localPeerProblem } from './local-peer.ts';
+import { type BearerRules, bearerProblem } from './bearer-problem.ts';
+import { localPeerProblem } from './local-peer-problem.ts';
 
 /** The answer to a request that may not connect. */
 export interface Refusal {

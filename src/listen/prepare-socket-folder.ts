@@ -9,7 +9,7 @@ import { hasErrorCode } from '../base/system-error-code.ts';
 import { ListenError } from './listen-error.ts';
 
 /** The folder of the home that has the socket of its server. */
-export const CONTROL_FOLDER = 'app-server-control';
+const CONTROL_FOLDER = 'app-server-control';
 /** The system's limit, less the NUL at the end. */
 const PATH_BYTES_MAX = 107;
 const PRIVATE = 0o700;
@@ -22,8 +22,8 @@ export function homeSocket(home: string): string {
 }
 
 /**
- * Makes the folder of a socket, for this user alone, if it is missing. Its own parent must be there.
- * Throws a ListenError if it cannot be used, or if others could replace the socket.
+ * Makes the folder of a socket, for this user alone, if it is missing. The folder above it must be
+ * there. Throws a ListenError if it cannot be used, or if others could replace the socket.
  */
 export async function prepareSocketFolder(path: string, home: string): Promise<void> {
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
@@ -64,7 +64,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
 }
 
 /** Whether a server accepts connections at the path. */
-export function isServed(path: string): Promise<boolean> {
+function isServed(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {

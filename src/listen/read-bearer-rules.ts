@@ -1,5 +1,5 @@
 import { readRegularFileSync } from '../base/files/read-regular-file.ts';
-import { type BearerRules, sha256 } from './bearer-token.ts';
+import { type BearerRules, sha256 } from './bearer-problem.ts';
 import { ListenError } from './listen-error.ts';
 
 /** How clients prove that they may connect, as the command line says it. Paths are absolute. */
