@@ -186,7 +186,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'openSync rmSync',
     because: "heddle's own lock files",
   },
-  'src/listen/listeners.ts': {
+  'src/listen/client-listeners.ts': {
     uses: 'renameSync rmSync',
     because: 'sockets that it has made',
   },

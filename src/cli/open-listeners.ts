@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { Listeners } from '../listen/listeners.ts';
+import { ClientListeners } from '../listen/client-listeners.ts';
 import { type BearerOptions, readBearerRules } from '../listen/read-bearer-rules.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ListenOptions } from './command-line/listen-options.ts';
@@ -25,12 +25,12 @@ export interface OpenListenersHost {
 export async function openListeners(
   { addresses, bearer, origins, hosts }: ListenOptions,
   { home, cwd, clock, log, stderr, connect }: OpenListenersHost,
-): Promise<Listeners> {
+): Promise<ClientListeners> {
   const rules = bearer === null ? null : absolute(bearer, cwd);
   const read = rules === null ? null : () => readBearerRules(rules);
   // A file that cannot be read ends the start.
   read?.();
-  const listeners = new Listeners({
+  const listeners = new ClientListeners({
     home,
     cwd,
     clock,

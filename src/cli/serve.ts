@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { protectStore, storeFileIn } from '../base/files/own-file.ts';
 import type { Log } from '../base/log.ts';
 import { showText } from '../base/text/show-text.ts';
-import type { Listeners } from '../listen/listeners.ts';
+import type { ClientListeners } from '../listen/client-listeners.ts';
 import type { ServeOptions } from './command-line/command.ts';
 import { isListening } from './command-line/listen-options.ts';
 import { createLog } from './log/create-log.ts';
@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions, host: ServeHost): Promise<voi
 async function listen(
   options: ServeOptions,
   { service, log, host, end }: { service: Service; log: Log; host: ServeHost; end: ServerEnd },
-): Promise<Listeners> {
+): Promise<ClientListeners> {
   const { openListeners } = await import('./open-listeners.ts');
   try {
     const listeners = await openListeners(options.listen, {
