@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../base/clock.ts';
-import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 import type { Transport } from '../transport/transport.ts';
 import {
   FRAME_BYTES_MAX,
