@@ -43,13 +43,20 @@ export async function openListeners(
       if (address.kind !== 'ws' && address.kind !== 'unix') continue;
       const { kind, address: url } = await listeners.open(address);
       // Clients that start a server read the port here. They know the path of a socket.
-      if (kind === 'ws' || stderr.isTTY) stderr.write(`heddle listens on ${url}\n`);
+      if (kind === 'ws' || stderr.isTTY) stderr.write(banner(url));
     }
   } catch (error) {
     listeners.close();
     throw error;
   }
   return listeners;
+}
+
+/** Some clients look for the words `listening on`, as Codex writes them. */
+function banner(url: string): string {
+  const http = url.replace(/^ws:/, 'http:');
+  const health = http === url ? '' : `  health: ${http}/healthz\n`;
+  return `heddle app-server\n  listening on: ${url}\n${health}`;
 }
 
 function absolute(options: BearerOptions, cwd: string): BearerOptions {
