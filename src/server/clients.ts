@@ -9,7 +9,7 @@ import type { ClientResponse } from '../transport/json-reader.ts';
 import type { OutgoingMessage } from '../transport/outgoing-message.ts';
 import type { Connection } from './connection.ts';
 import { notificationMessage } from './notification-message.ts';
-import { PendingRequests } from './pending-requests.ts';
+import { firstRequestId, PendingRequests } from './pending-requests.ts';
 import { ToolProviders } from './tool-providers.ts';
 
 /** A client's answer to a request of the server. */
@@ -23,8 +23,11 @@ export interface ClientAnswer {
 interface ClientsOptions {
   clock: Clock;
   log: Log;
-  /** Whether threads begin turns by themselves only while a client follows them. Default: yes. */
-  needsClients?: boolean;
+  /**
+   * Whether the server goes on without clients, which may connect again, also to a later server.
+   * Default: no.
+   */
+  outlivesClients?: boolean | undefined;
 }
 
 /** All connections, the threads that each follows, and the requests that were sent to them. */
@@ -38,15 +41,16 @@ export class Clients implements ClientChannel {
   /** By thread: the connection that has asked for the raw events. */
   readonly #rawListeners = new Map<string, number>();
   readonly #clock: Clock;
-  readonly #needsClients: boolean;
+  readonly #outlivesClients: boolean;
 
-  constructor({ clock, log, needsClients = true }: ClientsOptions) {
+  constructor({ clock, log, outlivesClients = false }: ClientsOptions) {
     this.#clock = clock;
-    this.#needsClients = needsClients;
+    this.#outlivesClients = outlivesClients;
     this.#providers = new ToolProviders(clock, (threadId) =>
       this.#pending.settleUnprovided(threadId),
     );
     this.#pending = new PendingRequests({
+      firstId: outlivesClients ? firstRequestId(clock.now()) : 0,
       log,
       connections: (audience) => this.#askable(audience),
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
@@ -189,7 +193,7 @@ export class Clients implements ClientChannel {
    * without.
    */
   isAttended(threadId: string): boolean {
-    if (!this.#needsClients) return true;
+    if (!this.#outlivesClients) return true;
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
