@@ -15,6 +15,7 @@ import { RequestIds } from '../transport/request-ids.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 import { atMost } from './at-most.ts';
+import { HeldMessages } from './held-messages.ts';
 
 export interface ConnectionOptions {
   transport: Transport;
@@ -60,14 +61,12 @@ const OVERDUE_MS = 1000;
 /** How long a closing server waits for a client that does not read. */
 const LAST_BYTES_MS_MAX = 1000;
 
-/**
- * The connection to a client: its handshake, the notifications that it wants, and the two
- * directions of its transport.
- */
+/** The connection to a client: its handshake, and the two directions of its transport. */
 export class Connection {
   readonly id: number;
   readonly #ids = new RequestIds();
   readonly #writer: JsonWriter;
+  readonly #messages = new HeldMessages((message) => this.#writer.send(message));
   readonly #reader: JsonReader;
   readonly #rpc: MessageConnection;
   readonly #options: ConnectionOptions;
@@ -155,7 +154,12 @@ export class Connection {
 
   /** Sends a notification or a request. */
   send(message: OutgoingMessage): void {
-    this.#writer.send(message);
+    this.#messages.send(message);
+  }
+
+  /** `HeldMessages.hold`. */
+  hold(): () => void {
+    return this.#messages.hold();
   }
 
   /** Writes the messages that were sent so far. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../../src/model/model.ts';
 import type { ThreadItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
+import { Gate } from '../../support/gate.ts';
 import { runs } from '../../support/runs.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
 import { message, reasoning, response, TestModel } from '../../support/test-model.ts';
@@ -122,4 +123,37 @@ test('a client that resumes at any moment of a turn gets exactly what the answer
   timeout: 120_000,
 }, async () => {
   await fc.assert(fc.asyncProperty(plan, expectExact), { numRuns: runs(60) });
+});
+
+test('what is announced while a long answer is made comes after it', async () => {
+  const gate = new Gate();
+  const deltas = ['one ', 'two ', 'three '];
+  const long = 'long '.repeat(400_000);
+  const server = await startServer();
+  server.model.push(
+    response(message(long, { id: 'long', deltas: [long] })),
+    response([gate], message(deltas.join(''), { id: 'short', deltas })),
+  );
+  await server.client.request('thread/start', {});
+  const { turn: first } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+  });
+  await server.client.turnCompleted(first.id);
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go on'),
+  });
+  await gate.reached;
+  const other = await server.connect();
+  const resumed = observed(other);
+  await server.client.request('server/diagnostics', {});
+  gate.open();
+  await server.client.turnCompleted(turn.id);
+  await other.turnCompleted(turn.id);
+  const { thread } = await server.client.request('thread/read', {
+    threadId: idOf(1),
+    includeTurns: true,
+  });
+  expect((await resumed)()).toEqual(thread.turns[1]?.items);
 });
