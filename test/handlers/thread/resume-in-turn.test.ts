@@ -125,10 +125,12 @@ test('a client that resumes at any moment of a turn gets exactly what the answer
   await fc.assert(fc.asyncProperty(plan, expectExact), { numRuns: runs(60) });
 });
 
-test('what is announced while a long answer is made comes after it', async () => {
+test('what is announced while a long answer is made comes after it', {
+  timeout: 30_000,
+}, async () => {
   const gate = new Gate();
   const deltas = ['one ', 'two ', 'three '];
-  const long = 'long '.repeat(80_000);
+  const long = 'long '.repeat(240_000);
   const server = await startServer();
   server.model.push(
     response(message(long, { id: 'long', deltas: [long] })),
