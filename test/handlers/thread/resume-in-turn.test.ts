@@ -130,7 +130,7 @@ test('what is announced while a long answer is made comes after it', {
 }, async () => {
   const gate = new Gate();
   const deltas = ['one ', 'two ', 'three '];
-  const long = 'long '.repeat(240_000);
+  const long = 'long '.repeat(500_000);
   const server = await startServer();
   server.model.push(
     response(message(long, { id: 'long', deltas: [long] })),
