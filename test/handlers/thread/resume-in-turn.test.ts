@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../../src/model/model.ts';
 import type { ThreadItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { Gate } from '../../support/gate.ts';
 import { runs } from '../../support/runs.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
 import { message, reasoning, response, TestModel } from '../../support/test-model.ts';
@@ -128,34 +127,24 @@ test('a client that resumes at any moment of a turn gets exactly what the answer
 test('what is announced while a long answer is made comes after it', {
   timeout: 30_000,
 }, async () => {
-  const gate = new Gate();
-  const deltas = ['one ', 'two ', 'three '];
-  const long = 'long '.repeat(500_000);
-  const server = await startServer();
-  server.model.push(
-    response(message(long, { id: 'long', deltas: [long] })),
-    response([gate], message(deltas.join(''), { id: 'short', deltas })),
-  );
+  const long = 'long '.repeat(200_000);
+  const deltas = Array.from({ length: 500 }, (_, index) => `${index} `);
+  const model = new TestModel(response(message(long)) as ModelEvent[], async function* slowly() {
+    for (const event of response(message(deltas.join(''), { id: 'slow', deltas }))) {
+      await setImmediate();
+      yield event as ModelEvent;
+    }
+  });
+  const server = await startServer({ model });
   await server.client.request('thread/start', {});
-  const { turn: first } = await server.client.request('turn/start', {
-    threadId: idOf(1),
-    input: text('hi'),
-  });
-  await server.client.turnCompleted(first.id);
-  const { turn } = await server.client.request('turn/start', {
-    threadId: idOf(1),
-    input: text('go on'),
-  });
-  await gate.reached;
+  const threadId = idOf(1);
+  await server.client.turn(threadId, 'long');
   const other = await server.connect();
-  const resumed = observed(other);
-  await server.client.request('server/diagnostics', {});
-  gate.open();
+  const { turn } = await server.client.request('turn/start', { threadId, input: text('slow') });
+  const items = await observed(other);
   await server.client.turnCompleted(turn.id);
-  await other.turnCompleted(turn.id);
-  const { thread } = await server.client.request('thread/read', {
-    threadId: idOf(1),
-    includeTurns: true,
-  });
-  expect((await resumed)()).toEqual(thread.turns[1]?.items);
+  // The other client has read what was announced before this answer.
+  await other.request('server/diagnostics', {});
+  const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+  expect(items()).toEqual(thread.turns.at(-1)?.items);
 });
