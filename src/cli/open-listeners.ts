@@ -30,6 +30,8 @@ export async function openListeners(
   const read = rules === null ? null : () => readBearerRules(rules);
   // A file that cannot be read ends the start.
   read?.();
+  // Loaded now, because an upgrade of the package may replace it.
+  if (rules?.mode === 'signed-bearer-token') await import('../listen/web-token-problem.ts');
   const listeners = new ClientListeners({
     home,
     cwd,

@@ -54,6 +54,8 @@ async function listen(
   { service, log, host, end }: { service: Service; log: Log; host: ServeHost; end: ServerEnd },
 ): Promise<ClientListeners> {
   const { openListeners } = await import('./open-listeners.ts');
+  // Whoever has read the addresses may be gone: the server goes on.
+  host.system.stderr.on('error', () => {});
   try {
     const listeners = await openListeners(options.listen, {
       home: host.home,

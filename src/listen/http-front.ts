@@ -133,7 +133,9 @@ export class HttpFront {
     socket.on('error', () => {});
     stream.setNoDelay(true);
     this.#liveness.add({ socket, stream });
-    this.#options.onConnection(webSocketTransport({ socket, stream }, this.#frames));
+    const { remoteAddress: address, remotePort: port } = stream;
+    const peer = address === undefined ? 'unix' : `${address}:${port}`;
+    this.#options.onConnection(webSocketTransport({ socket, stream, peer }, this.#frames));
   }
 }
 
