@@ -36,10 +36,10 @@ export async function runCommand(command: OtherCommand, host: CommandHost): Prom
     case 'help':
       return print((await import('./command-line/show-help.ts')).showHelp(command.command));
     case 'proxy': {
-      const { runProxy } = await import('./run-proxy.ts');
+      const { connectToSocket } = await import('./connect-to-socket.ts');
       const { homeSocket } = await import('../listen/prepare-socket-folder.ts');
       const path = command.socket === null ? homeSocket(host.home) : resolve(command.socket);
-      await runProxy(path, host.system);
+      await connectToSocket(path, host.system);
       return host.system.exit(0);
     }
     case 'completion':

@@ -2515,6 +2515,9 @@ export interface ServerCapabilities {
    * The sandbox program for commands, such as bubblewrap. Null: this machine has none. The server checks only with the first sandboxed command whether it works.
    */
   sandbox: string | null;
+  /**
+   * The transports that a server can serve: `stdio`, `ws` and `unix`. `--listen` chooses among them.
+   */
   transports: string[];
   /**
    * The server's limits, by name. The name ends with the unit.

@@ -9,7 +9,7 @@ import { hasErrorCode } from '../base/system-error-code.ts';
  * the client closes it. The client makes the upgrade itself. Rejects with an Error for a person if
  * no server listens there.
  */
-export async function runProxy(
+export async function connectToSocket(
   path: string,
   { stdin, stdout }: { stdin: Readable; stdout: Writable },
 ): Promise<void> {
