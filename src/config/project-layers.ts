@@ -36,7 +36,6 @@ export async function projectLayers(
   { toml, trustedFiles, breaks }: ProjectLayersDeps,
 ): Promise<Project> {
   const { files, trust } = await judgeProjectFiles({ cwd, home, user }, trustedFiles, breaks);
-  await breaks.worked(1);
   const layers: Layer[] = [];
   const hookLayers: Project['hookLayers'] = [];
   let below = withTrustDefaults(user, trust);

@@ -1,15 +1,19 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { IrregularFileError, openRegularFile } from '../base/files/open-regular-file.ts';
+import { inSlices } from '../base/in-slices.ts';
 import { LineSplitter } from '../base/text/line-splitter.ts';
 import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 
 /** The largest file that is read. Its contents are held in memory until all of them are stored. */
 export const ROLLOUT_BYTES_MAX = 512 * 1024 * 1024;
+/** So many characters of a line count as one unit of work. */
+const CHARS_A_UNIT = 200;
 
 /**
  * Reads the lines of a regular file, or of its first `bytes` bytes. Yields null for a line that is
  * too long or not UTF-8. Skips blank lines, and reads a last line without a line end too. Never
  * waits for a pipe or a device. Throws if the file cannot be read, is not a regular file, is too
- * large or is shorter than `bytes`.
+ * large or is shorter than `bytes`. Lets other work run between lines.
  */
 export async function* readLines(
   path: string,
@@ -28,6 +32,8 @@ export async function* readLines(
     const size = bytes ?? stats.size;
     if (size === 0) return;
     let lines: (string | null)[] = [];
+    const breaks = new EventLoopYield();
+    const units = (line: string | null) => 1 + (line?.length ?? 0) / CHARS_A_UNIT;
     const splitter = new LineSplitter(
       (line) => {
         if (line.trim() !== '') lines.push(line);
@@ -37,11 +43,11 @@ export async function* readLines(
     );
     for await (const chunk of file.createReadStream({ end: size - 1, autoClose: false })) {
       splitter.push(chunk);
-      yield* lines;
+      yield* inSlices(lines, units, breaks);
       lines = [];
     }
     splitter.end();
-    yield* lines;
+    yield* inSlices(lines, units, breaks);
   } finally {
     await file.close();
   }

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import { isAbsent } from '../base/system-error-code.ts';
 import { cutText } from '../base/text/cut-text.ts';
@@ -46,26 +45,6 @@ export interface ReadRolloutOptions {
   onRead?: (bytes: number, allBytes: number) => void;
 }
 
-/** So many characters of a line count as one unit of work. */
-const CHARS_A_UNIT = 200;
-
-/** Lets other work run while lines are read, and counts them. */
-class ReadingPace {
-  readonly #breaks = new EventLoopYield();
-  readonly #onRead: (bytes: number) => void;
-  #bytes = 0;
-
-  constructor(onRead: (bytes: number) => void) {
-    this.#onRead = onRead;
-  }
-
-  async read(line: string): Promise<void> {
-    this.#bytes += line.length + 1;
-    await this.#breaks.worked(1 + line.length / CHARS_A_UNIT);
-    this.#onRead(this.#bytes);
-  }
-}
-
 /** A rollout file, or its first `bytes` bytes, with which the history of another file begins. */
 interface Part {
   path: string;
@@ -86,9 +65,13 @@ export async function readRollout(
     const { meta, parts } = await openParts(path);
     const reader = new RolloutReader(ids, meta.createdAtMs);
     const allBytes = await bytesOf(parts);
-    const pace = new ReadingPace((bytes) => onRead(bytes, allBytes));
+    let bytes = 0;
+    const onLine = (line: string) => {
+      bytes += line.length + 1;
+      onRead(bytes, allBytes);
+    };
     let skippedLines = 0;
-    for (const part of parts) skippedLines += await readPart(part, reader, pace);
+    for (const part of parts) skippedLines += await readPart(part, reader, onLine);
     return {
       meta,
       name: cutName((await threadName(meta.id, path)) ?? reader.name),
@@ -151,14 +134,14 @@ async function openPart(path: string): Promise<RolloutMeta> {
 async function readPart(
   { path, bytes }: Part,
   reader: RolloutReader,
-  pace: ReadingPace,
+  onLine: (line: string) => void,
 ): Promise<number> {
   let skipped = 0;
   for await (const line of readLines(path, bytes)) {
     const record = line === null ? null : await parseRecord(line);
     if (record === null) skipped++;
     else reader.take(record);
-    await pace.read(line ?? '');
+    onLine(line ?? '');
   }
   return skipped;
 }

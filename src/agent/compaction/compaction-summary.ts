@@ -1,4 +1,3 @@
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { cutMessage, summaryMessage } from '../../instructions/messages/summary-message.ts';
@@ -60,7 +59,6 @@ export class CompactionSummary {
     };
     const room = this.#limit.room(settings.model);
     const tokens = tokensOf(body);
-    await new EventLoopYield().yielded();
     return summarize(
       {
         model: configuration.model,

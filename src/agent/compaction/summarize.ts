@@ -91,6 +91,8 @@ async function attempts(
   signal: AbortSignal,
 ): Promise<Summary> {
   const { items, tokens, room, isTooLong } = options;
+  // The caller has estimated the tokens of all items.
+  await new EventLoopYield().yielded();
   if (isTooLong)
     return ofTranscripts(
       deps,

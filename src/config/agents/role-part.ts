@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { tellSome } from '../keys/tell-some.ts';
 import { type Layer, parseLayer, readLayer, type TomlReading } from '../layers/layer.ts';
@@ -43,15 +43,17 @@ const IN_HOME = 'Define it in the config.toml in your heddle home instead.';
  * command line and the request.
  */
 export async function ownParts({ home, layers, toml, breaks }: RoleSources): Promise<Parts> {
-  const { parts, problems, attempt } = collector({ isProjects: false, breaks });
+  const { parts, problems, attempt } = collector({ isProjects: false });
   const folder = join(home, 'agents');
   const names = roleFileNames(home);
   if (names.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: false }));
   const readFile = (path: string) =>
     readLayer(path, { type: 'user', file: path, profile: null }, { toml, breaks });
-  for (const path of names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name)))
+  const paths = names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name));
+  for await (const path of inSlices(paths, 1, breaks))
     await attempt(stem(path), async () => [{ role: stem(path), layer: await readFile(path) }]);
-  for (const { role, layer } of layers.filter((layer) => !isProjects(layer)).flatMap(tables)) {
+  const own = layers.filter((layer) => !isProjects(layer)).flatMap(tables);
+  for await (const { role, layer } of inSlices(own, 1, breaks)) {
     const read = async () => {
       const file = fileOf(layer);
       return [
@@ -76,7 +78,7 @@ export async function projectParts({
   toml,
   breaks,
 }: RoleSources): Promise<Parts> {
-  const { parts, problems, attempt } = collector({ isProjects: true, breaks });
+  const { parts, problems, attempt } = collector({ isProjects: true });
   const own = layers
     .filter((layer) => !isProjects(layer))
     .map(({ config }) => config)
@@ -94,7 +96,7 @@ export async function projectParts({
   for (const folder of new Set(inForce.map(({ path }) => dirname(path)))) {
     const files = inForce.filter(({ path }) => dirname(path) === folder);
     if (files.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: true }));
-    for (const file of files.slice(0, ROLE_FILES_MAX))
+    for await (const file of inSlices(files.slice(0, ROLE_FILES_MAX), 1, breaks))
       await attempt(stem(file.path), async () => [
         { role: stem(file.path), layer: await read(file) },
       ]);
@@ -109,7 +111,8 @@ export async function projectParts({
       isProjects: true,
     });
   }
-  for (const { role, layer } of layers.filter(isProjects).flatMap(tables)) {
+  const tabled = layers.filter(isProjects).flatMap(tables);
+  for await (const { role, layer } of inSlices(tabled, 1, breaks)) {
     await attempt(role, async () => {
       const path = fileOf(layer);
       const named =
@@ -128,7 +131,7 @@ export async function projectParts({
   return { parts, problems };
 }
 
-function collector({ isProjects, breaks }: { isProjects: boolean; breaks: EventLoopYield }) {
+function collector({ isProjects }: { isProjects: boolean }) {
   const parts: RolePart[] = [];
   const problems: RoleProblem[] = [];
   /**
@@ -159,7 +162,6 @@ function collector({ isProjects, breaks }: { isProjects: boolean; breaks: EventL
         isProjects,
       });
     }
-    await breaks.worked(1);
   };
   return { parts, problems, attempt };
 }

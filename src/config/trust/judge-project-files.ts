@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import {
   type DecidingEntry,
@@ -95,7 +96,9 @@ export async function judgeProjectFiles(
     entryOf(folders.at(-1) ?? root)?.entry ?? null,
     record instanceof TrustError ? null : record,
   );
-  return { files: found.map((file) => judge(file, record)), trust };
+  const files: ProjectFile[] = [];
+  for await (const file of inSlices(found, 1, breaks)) files.push(judge(file, record));
+  return { files, trust };
 }
 
 function decidingEntry(

@@ -38,15 +38,18 @@ export class ReportMask {
 
   /** The value with short strings, and without the parts that are too much. */
   async value(value: unknown): Promise<unknown> {
-    const room = { chars: VALUE_CHARS_MAX };
-    const shown = this.#redact(bounded(value, room));
-    await this.#breaks.worked((VALUE_CHARS_MAX - room.chars) / CHARS_A_UNIT);
-    return mapStrings(shown, shortened, { mapKey: shortened });
+    return (await this.values([value]))[0];
   }
 
   async values(values: readonly unknown[]): Promise<unknown[]> {
     const shown = [];
-    for (const value of values) shown.push(await this.value(value));
+    let room = { chars: VALUE_CHARS_MAX };
+    const units = () => (VALUE_CHARS_MAX - room.chars) / CHARS_A_UNIT;
+    for await (const value of inSlices(values, units, this.#breaks)) {
+      room = { chars: VALUE_CHARS_MAX };
+      const masked = this.#redact(bounded(value, room));
+      shown.push(mapStrings(masked, shortened, { mapKey: shortened }));
+    }
     return shown;
   }
 

@@ -76,8 +76,8 @@ export async function findHidden(
   const untilMs = monotonicMs() + msMax;
   const loop = new EventLoopYield();
   const folders = firstFolders(hidden);
-  while (folders.length > 0) {
-    const batch = folders.splice(-READS_MAX);
+  const units = (batch: readonly Folder[]) => LOOK_WORK * batch.length;
+  for await (const batch of inSlices(batchesOf(folders), units, loop)) {
     if (monotonicMs() > untilMs) throw tooLong(batch[0], msMax);
     for (const { places, below } of await Promise.all(
       batch.map((folder) => lookInto(folder, loop)),
@@ -88,6 +88,11 @@ export async function findHidden(
     if (found.size > FOUND_MAX) throw tooManyHidden([...found.values()]);
   }
   return outermost([...found.values()]);
+}
+
+/** Takes the folders off the list, which may grow meanwhile. */
+function* batchesOf(folders: Folder[]): Generator<Folder[], void, void> {
+  while (folders.length > 0) yield folders.splice(-READS_MAX);
 }
 
 /** A path that matches itself needs no link to be found again. */
@@ -118,7 +123,6 @@ async function lookInto(
   const places: HiddenPlace[] = [];
   const below: Folder[] = [];
   const entries = await entriesOf(path, open);
-  await loop.worked(LOOK_WORK);
   // Its owner can change its mode later.
   if (entries === null)
     return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links }], below };

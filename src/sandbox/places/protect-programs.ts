@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import type { KnownFile } from '../server-programs/server-programs.ts';
@@ -32,13 +33,12 @@ export async function protectPrograms(
 ): Promise<OpenFile[]> {
   const isOpen = (path: string) => places.kindOf(path) === 'write';
   const left: OpenFile[] = [];
-  for (const file of files) {
+  for await (const file of inSlices(files, FILE_UNITS, loop)) {
     const { end, links, ifAbsent, leavesLinks = false } = file;
-    await loop.worked(FILE_UNITS);
     if (![end, ...links].some(isOpen) || unprotected.some((folder) => isWithin(end, folder)))
       continue;
-    await loop.worked(GUARD_WORK);
-    if (!leavesLinks) for (const link of links) protectLink(link, places);
+    for await (const link of inSlices(leavesLinks ? [] : links, GUARD_WORK, loop))
+      protectLink(link, places);
     if (isOpen(end) && (ifAbsent === 'guard' || statOf(end) !== null)) places.protect(end);
     if ([end, ...links].some(isOpen)) left.push({ file, isEndOpen: isOpen(end) });
   }
