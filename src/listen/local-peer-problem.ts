@@ -12,6 +12,8 @@ import { unlessUnseen } from '../base/paths/stat-of.ts';
 export interface LocalConnection {
   peer: { address: string; port: number };
   own: { address: string; port: number };
+  /** The file descriptor of the server's end. */
+  descriptor: number;
 }
 
 /** The variable that marks the processes of commands (`ProcessMarks`). */
@@ -23,33 +25,53 @@ const PARENTS_MAX = 1000;
 /** Looking at one process takes so many units of `EventLoopYield`. */
 const PROCESS_UNITS = 20;
 
+const UNKNOWN = 'the process at the other end cannot be identified';
+
 /**
  * Why a process that has connected from this machine may not use the server without a token; null:
  * it may. It may if it runs as the user of this process and heddle has not started it for a
- * command. All that cannot be found out counts against it.
+ * command. All that cannot be found out counts against it, and so does each process that shares the
+ * connection with it.
  */
 export async function localPeerProblem(connection: LocalConnection): Promise<string | null> {
   const user = ownUser();
   const found = peerSocket(connection);
-  if (user === null || found === null) return 'the process at the other end cannot be identified';
+  if (user === null || found === null) return UNKNOWN;
   if (found.uid !== user.uid) return 'another user has connected';
-  const pid = await holderOf(found.inode);
-  if (pid === null) return 'the process at the other end cannot be identified';
-  return isOfCommand(pid) ? 'a command that heddle has started has connected' : null;
+  const problem = await holdersProblem(found.inode);
+  if (problem !== null) return problem;
+  // The numbers of ports, sockets and processes are used again. None of them was since the first
+  // look if the same connection still stands.
+  return peerSocket(connection)?.inode === found.inode ? null : UNKNOWN;
 }
 
-/** The socket at the other end, with the user that has made it. Null: the system shows none. */
-function peerSocket({ peer, own }: LocalConnection): { uid: number; inode: string } | null {
-  for (const [file, bytes] of TABLES) {
-    const [local, remote] = [hexAddress(peer, bytes), hexAddress(own, bytes)];
-    if (local === null || remote === null) continue;
-    for (const line of (readProc(file) ?? '').split('\n')) {
-      const [, from, to, state, , , , uid, , inode] = line.trim().split(/\s+/);
-      if (from === local && to === remote && state === ESTABLISHED && inode !== undefined)
-        return { uid: Number(uid), inode };
-    }
-  }
-  return null;
+/**
+ * The socket at the other end, with the user that has made it. Null: the system shows none, or the
+ * connection does not stand any more.
+ */
+function peerSocket({ peer, own, descriptor }: LocalConnection): PeerSocket | null {
+  const end = /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/self/fd/${descriptor}`) ?? '')?.[1];
+  const sockets = TABLES.flatMap(([file, bytes]) => {
+    const ends = [hexAddress(peer, bytes), hexAddress(own, bytes)];
+    return ends.includes(null) ? [] : established(readProc(file) ?? '', ends);
+  });
+  // Another connection could have got the same addresses after this one has ended.
+  if (end === undefined || !sockets.some(({ inode }) => inode === end)) return null;
+  return sockets.find(({ inode }) => inode !== end) ?? null;
+}
+
+interface PeerSocket {
+  uid: number;
+  inode: string;
+}
+
+/** The established sockets of a table whose ends have these addresses, in either order. */
+function established(table: string, ends: readonly (string | null)[]): PeerSocket[] {
+  return table.split('\n').flatMap((line) => {
+    const [, from = '', to = '', state, , , , uid, , inode] = line.trim().split(/\s+/);
+    const matches = state === ESTABLISHED && ends.includes(from) && ends.includes(to);
+    return matches && inode !== undefined ? [{ uid: Number(uid), inode }] : [];
+  });
 }
 
 const TABLES: readonly (readonly [ProcPath, 4 | 16])[] = [
@@ -84,14 +106,19 @@ function hex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, '0');
 }
 
-/** A process that has this socket open. Null: none that can be seen. */
-async function holderOf(inode: string): Promise<string | null> {
+/** What is wrong with the processes that have a socket open; null: nothing. */
+async function holdersProblem(inode: string): Promise<string | null> {
   const name = `socket:[${inode}]`;
+  const self = linkOf('/proc/self');
   const pids = namesInProc('/proc').filter((entry) => /^\d+$/.test(entry));
-  // The client is more likely a young process than an old one.
-  for await (const pid of inSlices(pids.reverse(), PROCESS_UNITS))
-    if (hasOpen(pid, name)) return pid;
-  return null;
+  let isHeld = false;
+  for await (const pid of inSlices(pids, PROCESS_UNITS)) {
+    if (!hasOpen(pid, name)) continue;
+    // The proxy of commands is in this process.
+    if (pid === self || isOfCommand(pid)) return 'a command that heddle has started has connected';
+    isHeld = true;
+  }
+  return isHeld ? null : UNKNOWN;
 }
 
 function hasOpen(pid: string, name: string): boolean {
