@@ -33,6 +33,8 @@ export interface HttpFrontOptions {
   tellsHealth: boolean;
   /** Called for each refused request. */
   onRefused(refusal: Refusal): void;
+  /** Called with the error of a look-up. */
+  onFault(error: unknown): void;
   onConnection(transport: Transport): void;
 }
 
@@ -98,6 +100,10 @@ export class HttpFront {
   async #upgrade(request: IncomingMessage, stream: Socket, head: Buffer): Promise<void> {
     const refusal = await this.#refusal(request);
     if (stream.destroyed) return;
+    if (!this.server.listening) {
+      stream.destroy();
+      return;
+    }
     if (refusal !== null) {
       this.#options.onRefused(refusal);
       refuse(stream, refusal);
@@ -115,8 +121,9 @@ export class HttpFront {
     try {
       return await clientRefusal(request);
     } catch (error) {
-      // What cannot be looked up counts as no.
-      return { status: 503, text: `the client could not be checked: ${String(error)}` };
+      // What cannot be looked up counts as no. The error may name files, so only the log has it.
+      this.#options.onFault(error);
+      return { status: 503, text: 'the client could not be checked' };
     } finally {
       this.#checking--;
     }
@@ -133,7 +140,9 @@ export class HttpFront {
 
 const FRAME_HEADER = 'x-codex-websocket-max-unfragmented-message-bytes';
 
+/** The client may keep its end open as long as it likes. */
 function refuse(stream: Socket, { status, text }: Refusal): void {
+  stream.once('finish', () => stream.destroy());
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );

@@ -122,6 +122,7 @@ export class Listeners {
       clock,
       onConnection,
       onRefused: (refusal) => log.warn({ ...refusal }, 'a client was refused'),
+      onFault: (error) => log.error({ err: error }, 'a client could not be checked'),
     });
   }
 }
