@@ -76,7 +76,7 @@ export class Listeners {
   }
 
   async #openSocket(typed: string | null): Promise<OpenListener> {
-    const { home, cwd, clock } = this.#options;
+    const { home, cwd, clock, log } = this.#options;
     const path = typed === null ? homeSocket(home) : resolve(cwd, typed);
     const folder = dirname(path);
     await prepareSocketFolder(path, home);
@@ -99,17 +99,17 @@ export class Listeners {
       }
     });
     const own = statOf(path);
-    const showAgain = hideSocket(realPathOrSame(path));
-    return {
-      kind: 'unix',
-      address: `unix://${path}`,
-      close() {
-        showAgain();
-        // Another server may have taken its place.
-        if (own !== null && statOf(path)?.ino === own.ino) rmSync(path, { force: true });
-        front.close();
-      },
+    const close = () => {
+      showAgain();
+      // Another server may have taken its place.
+      if (own !== null && statOf(path)?.ino === own.ino) rmSync(path, { force: true });
+      front.close();
     };
+    const showAgain = hideSocket(realPathOrSame(path), () => {
+      log.error({ path }, 'the socket was moved or replaced, so nobody can connect to it any more');
+      close();
+    });
+    return { kind: 'unix', address: `unix://${path}`, close };
   }
 
   async #front(
