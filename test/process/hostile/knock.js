@@ -4,9 +4,10 @@
  */
 import { connect } from 'node:net';
 
+const print = (text) => process.stdout.write(`${text}\n`);
 const [at, ...headers] = process.argv.slice(2);
 const socket = /^\d+$/.test(at) ? connect(Number(at), '127.0.0.1') : connect(at);
-socket.on('error', ({ code }) => console.log(code));
+socket.on('error', ({ code }) => print(code));
 socket.on('connect', () =>
   socket.write(
     `${[
@@ -21,7 +22,7 @@ socket.on('connect', () =>
   ),
 );
 socket.once('data', (data) => {
-  console.log(String(data).split(' ')[1]);
+  print(String(data).split(' ')[1]);
   socket.destroy();
 });
-socket.on('end', () => console.log('closed'));
+socket.on('end', () => print('closed'));

@@ -79,9 +79,12 @@ describe('processes', () => {
   });
 
   test.for([
-    ['as it lies', (_: string) => ''],
-    ['in a folder that a command has renamed', (folder: string) => `mv '${folder}' '${folder}2'`],
-    ['that a command has linked', (folder: string) => `ln '${folder}/s' '${folder}/t'`],
+    ['as it lies', (_: string): string => ''],
+    [
+      'in a folder that a command has renamed',
+      (folder: string): string => `mv '${folder}' '${folder}2'`,
+    ],
+    ['that a command has linked', (folder: string): string => `ln '${folder}/s' '${folder}/t'`],
   ] as const)('show the socket to no command that may use sockets: %s', async ([, prepare]) => {
     const where = place({ 'config.toml': 'sandbox_workspace_write.unix_sockets = true\n' });
     const server = await listeningServer({ where });
