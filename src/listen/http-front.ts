@@ -29,6 +29,8 @@ export interface HttpFrontOptions {
   requestRefusal(request: IncomingMessage): Refusal | null;
   /** Why a client may not connect; null: it may. */
   clientRefusal(request: IncomingMessage): Promise<Refusal | null>;
+  /** Takes the place of a connection. Returns its release; null: no place is left. */
+  takePlace(): (() => void) | null;
   /** Whether the paths of health are served. */
   tellsHealth: boolean;
   /** Called for each refused request. */
@@ -65,6 +67,11 @@ export class HttpFront {
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: LOOK_MS,
       keepAliveTimeout: LOOK_MS,
+    });
+    this.server.on('connection', (stream) => {
+      const release = options.takePlace();
+      if (release === null) stream.destroy();
+      else stream.once('close', release);
     });
     this.server.on('request', (request, response) => {
       const { status, text } = this.#answerTo(request);

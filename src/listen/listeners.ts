@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { openFilesMax } from '../base/files/open-files-max.ts';
 import { hideSocket } from '../base/files/own-sockets.ts';
 import { withLockFile } from '../base/files/with-lock-file.ts';
 import type { Log } from '../base/log.ts';
@@ -37,6 +38,9 @@ export interface OpenListener {
 export class Listeners {
   readonly #open: OpenListener[] = [];
   readonly #options: ListenersOptions;
+  /** The rest of the files that this process can open is for its work. */
+  readonly #connectionsMax = Math.floor(openFilesMax() / 2);
+  #connections = 0;
 
   constructor(options: ListenersOptions) {
     this.#options = options;
@@ -57,6 +61,18 @@ export class Listeners {
   /** No further client is accepted. */
   close(): void {
     for (const { close } of this.#open.splice(0)) close();
+  }
+
+  /** Takes the place of a connection. Returns its release; null: no place is left. */
+  #takePlace(): (() => void) | null {
+    if (this.#connections >= this.#connectionsMax) return null;
+    this.#connections++;
+    if (this.#connections === this.#connectionsMax)
+      this.#options.log.warn(
+        { connections: this.#connections },
+        'no further client can connect: the connections use half of the files that this process can open',
+      );
+    return () => void this.#connections--;
   }
 
   async #openPort({ host, port }: { host: string; port: number }): Promise<OpenListener> {
@@ -121,6 +137,7 @@ export class Listeners {
       ...rules,
       clock,
       onConnection,
+      takePlace: () => this.#takePlace(),
       onRefused: (refusal) => log.warn({ ...refusal }, 'a client was refused'),
       onFault: (error) => log.error({ err: error }, 'a client could not be checked'),
     });
