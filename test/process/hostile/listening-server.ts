@@ -76,7 +76,7 @@ export async function sent(
     if (until.test(answer)) socket.destroy();
   });
   socket.write(bytes);
-  if (!socket.destroyed) await once(socket, 'close');
+  await new Promise((resolve) => socket.once('close', resolve));
   return answer;
 }
 
