@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { type BearerRules, bearerProblem } from './bearer-problem.ts';
-import { type LocalConnection, localPeerProblem } from './local-peer-problem.ts';
+import { localPeerProblem } from './local-peer-problem.ts';
+import type { LocalConnection } from './peer-socket.ts';
 
 /** The answer to a request that may not connect. */
 export interface Refusal {

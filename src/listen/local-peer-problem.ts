@@ -7,19 +7,11 @@ import {
 } from '../base/files/read-proc.ts';
 import { inSlices } from '../base/in-slices.ts';
 import { unlessUnseen } from '../base/paths/stat-of.ts';
-
-/** The two ends of a connection of this machine, as the server sees them. */
-export interface LocalConnection {
-  peer: { address: string; port: number };
-  own: { address: string; port: number };
-  /** The file descriptor of the server's end. */
-  descriptor: number;
-}
+import { SharedRuns } from '../base/shared-runs.ts';
+import { type LocalConnection, peerSocket } from './peer-socket.ts';
 
 /** The variable that marks the processes of commands (`ProcessMarks`). */
 const MARK = 'HEDDLE_COMMAND';
-/** The state of an established connection in /proc/net/tcp. */
-const ESTABLISHED = '01';
 /** The most processes between a client and the first process of the system. */
 const PARENTS_MAX = 1000;
 /** Looking at one process takes so many units of `EventLoopYield`. */
@@ -35,95 +27,46 @@ const UNKNOWN = 'the process at the other end cannot be identified';
  */
 export async function localPeerProblem(connection: LocalConnection): Promise<string | null> {
   const user = ownUser();
-  const found = peerSocket(connection);
+  const found = await peerSocket(connection);
   if (user === null || found === null) return UNKNOWN;
   if (found.uid !== user.uid) return 'another user has connected';
   const problem = await holdersProblem(found.inode);
   if (problem !== null) return problem;
   // The numbers of ports, sockets and processes are used again. None of them was since the first
   // look if the same connection still stands.
-  return peerSocket(connection)?.inode === found.inode ? null : UNKNOWN;
-}
-
-/**
- * The socket at the other end, with the user that has made it. Null: the system shows none, or the
- * connection does not stand any more.
- */
-function peerSocket({ peer, own, descriptor }: LocalConnection): PeerSocket | null {
-  const end = /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/self/fd/${descriptor}`) ?? '')?.[1];
-  const sockets = TABLES.flatMap(([file, bytes]) => {
-    const ends = [hexAddress(peer, bytes), hexAddress(own, bytes)];
-    return ends.includes(null) ? [] : established(readProc(file) ?? '', ends);
-  });
-  // Another connection could have got the same addresses after this one has ended.
-  if (end === undefined || !sockets.some(({ inode }) => inode === end)) return null;
-  return sockets.find(({ inode }) => inode !== end) ?? null;
-}
-
-interface PeerSocket {
-  uid: number;
-  inode: string;
-}
-
-/** The established sockets of a table whose ends have these addresses, in either order. */
-function established(table: string, ends: readonly (string | null)[]): PeerSocket[] {
-  return table.split('\n').flatMap((line) => {
-    const [, from = '', to = '', state, , , , uid, , inode] = line.trim().split(/\s+/);
-    const matches = state === ESTABLISHED && ends.includes(from) && ends.includes(to);
-    return matches && inode !== undefined ? [{ uid: Number(uid), inode }] : [];
-  });
-}
-
-const TABLES: readonly (readonly [ProcPath, 4 | 16])[] = [
-  ['/proc/self/net/tcp', 4],
-  ['/proc/self/net/tcp6', 16],
-];
-
-/**
- * An address as in /proc/net/tcp: the words of the address in the byte order of the machine. Null:
- * it has no such form.
- */
-function hexAddress({ address, port }: LocalConnection['peer'], bytes: 4 | 16): string | null {
-  const mapped = /^(?:::ffff:)?(\d+)\.(\d+)\.(\d+)\.(\d+)$/i.exec(address);
-  const octets = mapped?.slice(1).map(Number);
-  const words =
-    octets === undefined
-      ? address === '::1' && bytes === 16
-        ? ['00000000', '00000000', '00000000', word([0, 0, 0, 1])]
-        : null
-      : bytes === 4
-        ? [word(octets)]
-        : ['00000000', '00000000', word([0, 0, 0xff, 0xff]), word(octets)];
-  return words === null ? null : `${words.join('')}:${hex(port, 4)}`;
-}
-
-function word(octets: readonly number[]): string {
-  const value = new Uint32Array(Uint8Array.from(octets).buffer)[0] ?? 0;
-  return hex(value, 8);
-}
-
-function hex(value: number, digits: number): string {
-  return value.toString(16).toUpperCase().padStart(digits, '0');
+  return (await peerSocket(connection))?.inode === found.inode ? null : UNKNOWN;
 }
 
 /** What is wrong with the processes that have a socket open; null: nothing. */
 async function holdersProblem(inode: string): Promise<string | null> {
-  const name = `socket:[${inode}]`;
+  const holders = (await allHolders.get()).get(socketName(inode)) ?? [];
   const self = linkOf('/proc/self');
-  const pids = namesInProc('/proc').filter((entry) => /^\d+$/.test(entry));
-  let isHeld = false;
-  for await (const pid of inSlices(pids, PROCESS_UNITS)) {
-    if (!hasOpen(pid, name)) continue;
-    // The proxy of commands is in this process.
-    if (pid === self || isOfCommand(pid)) return 'a command that heddle has started has connected';
-    isHeld = true;
-  }
-  return isHeld ? null : UNKNOWN;
+  // The proxy of commands is in this process.
+  if (holders.some((pid) => pid === self || isOfCommand(pid)))
+    return 'a command that heddle has started has connected';
+  // The number of a process may be that of another one by now.
+  return holders.some((pid) => socketsOf(pid).includes(socketName(inode))) ? null : UNKNOWN;
 }
 
-function hasOpen(pid: string, name: string): boolean {
+/** The processes that have each socket open. */
+const allHolders = new SharedRuns(async () => {
+  const holders = new Map<string, string[]>();
+  const pids = namesInProc('/proc').filter((entry) => /^\d+$/.test(entry));
+  for await (const pid of inSlices(pids, PROCESS_UNITS))
+    for (const name of new Set(socketsOf(pid)))
+      holders.set(name, [...(holders.get(name) ?? []), pid]);
+  return holders;
+});
+
+function socketName(inode: string): string {
+  return `socket:[${inode}]`;
+}
+
+/** The sockets that a process has open, as links name them. */
+function socketsOf(pid: string): string[] {
   const files = unlessUnseen(() => namesInProc(`/proc/${pid}/fd`)) ?? [];
-  return files.some((file) => linkOf(`/proc/${pid}/fd/${file}`) === name);
+  const links = files.map((file) => linkOf(`/proc/${pid}/fd/${file}`) ?? '');
+  return links.filter((link) => link.startsWith('socket:'));
 }
 
 /**
