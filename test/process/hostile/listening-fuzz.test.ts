@@ -294,7 +294,7 @@ async function oddClient(at: number | string, random: Random): Promise<void> {
 }
 
 const MEMORY_MB_MAX = 100;
-const CLIENTS = 1_000;
+const CLIENTS = 500;
 const AT_A_TIME = 50;
 
 async function oddClients(at: number | string, seed: number): Promise<void> {
