@@ -6,8 +6,8 @@ import {
   readProcLink,
 } from '../base/files/read-proc.ts';
 import { inSlices } from '../base/in-slices.ts';
+import { SharedRuns } from '../base/loading/shared-runs.ts';
 import { unlessUnseen } from '../base/paths/stat-of.ts';
-import { SharedRuns } from '../base/shared-runs.ts';
 import { type LocalConnection, peerSocket } from './peer-socket.ts';
 
 /** The variable that marks the processes of commands (`ProcessMarks`). */

@@ -1,6 +1,6 @@
 import { type ProcPath, readProcLater, readProcLink } from '../base/files/read-proc.ts';
+import { SharedRuns } from '../base/loading/shared-runs.ts';
 import { unlessUnseen } from '../base/paths/stat-of.ts';
-import { SharedRuns } from '../base/shared-runs.ts';
 
 /** The two ends of a connection of this machine, as the server sees them. */
 export interface LocalConnection {

@@ -2,7 +2,8 @@
 // `npm run bench`. `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only
 // growth` measures how costs grow, which takes long; `--large` adds sizes. `-- --only gaps`
 // measures how long other requests wait, `--named TEXT` only some of the loads. `-- --only stops`
-// measures the way of a turn, and `-- --only listening` a server with many clients. docs/performance.md explains the rows.
+// measures the way of a turn, and `-- --only listening` a server with many clients.
+// docs/performance.md explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';

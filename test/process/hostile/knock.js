@@ -1,6 +1,6 @@
 /**
- * Asks for a web socket and prints the status of the answer, or the code of the error: `node knock.js
- * PORT|PATH [HEADER…]`. A program of its own, since commands and other users run it.
+ * Asks for a web socket and prints the status of the answer, or the code of the error:
+ * `node knock.js PORT|PATH [HEADER…]`. A program of its own, since commands and other users run it.
  */
 import { connect } from 'node:net';
 

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';

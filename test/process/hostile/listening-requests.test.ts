@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
