@@ -81,7 +81,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     because: 'opens a folder, which it closes at once',
   },
   'src/base/files/read-proc.ts': {
-    uses: 'readFileSync readdirSync readlinkSync',
+    uses: 'readFile readFileSync readdirSync readlinkSync',
     because: 'reads what the kernel makes',
   },
   'src/base/files/with-lock-file.ts': {

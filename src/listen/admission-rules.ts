@@ -3,6 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { type BearerRules, bearerProblem } from './bearer-problem.ts';
 import { localPeerProblem } from './local-peer-problem.ts';
+import type { LocalConnection } from './peer-socket.ts';
 
 /** The answer to a request that may not connect. */
 export interface Refusal {
@@ -58,18 +59,34 @@ export async function clientRefusal(
     const text = await bearerProblem(headers.authorization, bearer(), clock.now());
     return text === null ? null : { status: 401, text };
   }
-  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  if (FORWARDED.some((name) => headers[name] !== undefined))
+    return { status: 403, text: `a proxy passes the request on: use a token (--ws-auth)` };
+  const connection = connectionOf(socket);
   const problem =
+    connection === null ? 'the connection is closed' : await localPeerProblem(connection);
+  return problem === null ? null : { status: 403, text: `${problem}: use a token (--ws-auth)` };
+}
+
+/** By these, a proxy tells for whom it asks. It may be anybody. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
+/** Null: it is closed. */
+function connectionOf(socket: Socket): LocalConnection | null {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  // Node keeps the descriptor to itself. Where it is not there, nobody can be identified.
+  const { fd = -1 } = (socket as { _handle?: { fd?: number } | null })._handle ?? {};
+  if (
     remoteAddress === undefined ||
     remotePort === undefined ||
     localAddress === undefined ||
     localPort === undefined
-      ? 'the connection is closed'
-      : await localPeerProblem({
-          peer: { address: remoteAddress, port: remotePort },
-          own: { address: localAddress, port: localPort },
-        });
-  return problem === null ? null : { status: 403, text: `${problem}: use a token (--ws-auth)` };
+  )
+    return null;
+  return {
+    peer: { address: remoteAddress, port: remotePort },
+    own: { address: localAddress, port: localPort },
+    descriptor: fd,
+  };
 }
 
 /**

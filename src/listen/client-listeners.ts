@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { openFilesMax } from '../base/files/open-files-max.ts';
 import { hideSocket } from '../base/files/own-sockets.ts';
 import { withLockFile } from '../base/files/with-lock-file.ts';
 import type { Log } from '../base/log.ts';
@@ -37,6 +38,9 @@ export interface OpenListener {
 export class ClientListeners {
   readonly #open: OpenListener[] = [];
   readonly #options: ClientListenersOptions;
+  /** The rest of the files that this process can open is for its work. */
+  readonly #connectionsMax = Math.floor(openFilesMax() / 2);
+  #connections = 0;
 
   constructor(options: ClientListenersOptions) {
     this.#options = options;
@@ -59,6 +63,18 @@ export class ClientListeners {
     for (const { close } of this.#open.splice(0)) close();
   }
 
+  /** Takes the place of a connection. Returns its release; null: no place is left. */
+  #takePlace(): (() => void) | null {
+    if (this.#connections >= this.#connectionsMax) return null;
+    this.#connections++;
+    if (this.#connections === this.#connectionsMax)
+      this.#options.log.warn(
+        { connections: this.#connections },
+        'no further client can connect: the connections use half of the files that this process can open',
+      );
+    return () => void this.#connections--;
+  }
+
   async #openPort({ host, port }: { host: string; port: number }): Promise<OpenListener> {
     const { admission, clock } = this.#options;
     if (admission.bearer === null && !isLoopback(host))
@@ -76,7 +92,7 @@ export class ClientListeners {
   }
 
   async #openSocket(typed: string | null): Promise<OpenListener> {
-    const { home, cwd, clock } = this.#options;
+    const { home, cwd, clock, log } = this.#options;
     const path = typed === null ? homeSocket(home) : resolve(cwd, typed);
     const folder = dirname(path);
     await prepareSocketFolder(path, home);
@@ -99,17 +115,17 @@ export class ClientListeners {
       }
     });
     const own = statOf(path);
-    const showAgain = hideSocket(realPathOrSame(path));
-    return {
-      kind: 'unix',
-      address: `unix://${path}`,
-      close() {
-        showAgain();
-        // Another server may have taken its place.
-        if (own !== null && statOf(path)?.ino === own.ino) rmSync(path, { force: true });
-        front.close();
-      },
+    const close = () => {
+      showAgain();
+      // Another server may have taken its place.
+      if (own !== null && statOf(path)?.ino === own.ino) rmSync(path, { force: true });
+      front.close();
     };
+    const showAgain = hideSocket(realPathOrSame(path), () => {
+      log.error({ path }, 'the socket was moved or replaced, so nobody can connect to it any more');
+      close();
+    });
+    return { kind: 'unix', address: `unix://${path}`, close };
   }
 
   async #front(
@@ -121,7 +137,9 @@ export class ClientListeners {
       ...rules,
       clock,
       onConnection,
+      takePlace: () => this.#takePlace(),
       onRefused: (refusal) => log.warn({ ...refusal }, 'a client was refused'),
+      onFault: (error) => log.error({ err: error }, 'a client could not be checked'),
     });
   }
 }

@@ -30,10 +30,14 @@ export interface HttpFrontOptions {
   requestRefusal(request: IncomingMessage): Refusal | null;
   /** Why a client may not connect; null: it may. */
   clientRefusal(request: IncomingMessage): Promise<Refusal | null>;
+  /** Takes the place of a connection. Returns its release; null: no place is left. */
+  takePlace(): (() => void) | null;
   /** Whether the paths of health are served. */
   tellsHealth: boolean;
   /** Called for each refused request. */
   onRefused(refusal: Refusal): void;
+  /** Called with the error of a look-up. */
+  onFault(error: unknown): void;
   onConnection(transport: Transport): void;
 }
 
@@ -66,6 +70,11 @@ export class HttpFront {
       keepAliveTimeout: LOOK_MS,
       // Some clients send none to a unix socket.
       requireHostHeader: false,
+    });
+    this.server.on('connection', (stream) => {
+      const release = options.takePlace();
+      if (release === null) stream.destroy();
+      else stream.once('close', release);
     });
     this.server.on('request', (request, response) => {
       const { status, text } = this.#answerTo(request);
@@ -104,6 +113,10 @@ export class HttpFront {
   async #upgrade(request: IncomingMessage, stream: Socket, head: Buffer): Promise<void> {
     const refusal = await this.#refusal(request);
     if (stream.destroyed) return;
+    if (!this.server.listening) {
+      stream.destroy();
+      return;
+    }
     if (refusal !== null) {
       this.#options.onRefused(refusal);
       refuse(stream, refusal);
@@ -121,8 +134,9 @@ export class HttpFront {
     try {
       return await clientRefusal(request);
     } catch (error) {
-      // What cannot be looked up counts as no.
-      return { status: 503, text: `the client could not be checked: ${String(error)}` };
+      // What cannot be looked up counts as no. The error may name files, so only the log has it.
+      this.#options.onFault(error);
+      return { status: 503, text: 'the client could not be checked' };
     } finally {
       this.#checking--;
     }
@@ -141,7 +155,9 @@ export class HttpFront {
 
 const FRAME_HEADER = 'x-codex-websocket-max-unfragmented-message-bytes';
 
+/** The client may keep its end open as long as it likes. */
 function refuse(stream: Socket, { status, text }: Refusal): void {
+  stream.once('finish', () => stream.destroy());
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );

@@ -7,9 +7,9 @@ const INTERVAL_MS = 30_000;
 
 /** What is known of a client. */
 interface Client {
-  /** Whether it has sent something since the last ping. */
-  hasAnswered: boolean;
-  /** The bytes that its system had accepted at the last ping. */
+  /** The bytes that it had sent at the last ping, */
+  bytesRead: number;
+  /** and those that its system had accepted. */
   bytesTaken: number;
 }
 
@@ -34,13 +34,7 @@ export class LivenessChecks {
 
   add(connected: Connected): void {
     const { socket } = connected;
-    const client: Client = { hasAnswered: true, bytesTaken: 0 };
-    const onAnswer = () => {
-      client.hasAnswered = true;
-    };
-    this.#clients.set(connected, client);
-    socket.on('pong', onAnswer);
-    socket.on('message', onAnswer);
+    this.#clients.set(connected, { bytesRead: 0, bytesTaken: 0 });
     socket.once('close', () => this.#clients.delete(connected));
     this.#timer ??= this.#clock.setTimer(() => this.#check(), INTERVAL_MS);
   }
@@ -55,11 +49,12 @@ export class LivenessChecks {
     for (const [{ socket, stream }, client] of this.#clients) {
       const bytesTaken = stream.bytesWritten - stream.writableLength;
       // The answer of a client that the server does not read waits, and so does a ping behind much
-      // output.
-      const isThere = client.hasAnswered || socket.isPaused || bytesTaken > client.bytesTaken;
+      // output, and the answer behind a long message.
+      const isThere =
+        stream.bytesRead > client.bytesRead || bytesTaken > client.bytesTaken || socket.isPaused;
       if (!isThere) socket.terminate();
       else {
-        client.hasAnswered = false;
+        client.bytesRead = stream.bytesRead;
         client.bytesTaken = bytesTaken;
         socket.ping();
       }

@@ -6,99 +6,72 @@ import {
   readProcLink,
 } from '../base/files/read-proc.ts';
 import { inSlices } from '../base/in-slices.ts';
+import { SharedRuns } from '../base/loading/shared-runs.ts';
 import { unlessUnseen } from '../base/paths/stat-of.ts';
-
-/** The two ends of a connection of this machine, as the server sees them. */
-export interface LocalConnection {
-  peer: { address: string; port: number };
-  own: { address: string; port: number };
-}
+import { type LocalConnection, peerSocket } from './peer-socket.ts';
 
 /** The variable that marks the processes of commands (`ProcessMarks`). */
 const MARK = 'HEDDLE_COMMAND';
-/** The state of an established connection in /proc/net/tcp. */
-const ESTABLISHED = '01';
 /** The most processes between a client and the first process of the system. */
 const PARENTS_MAX = 1000;
 /** Looking at one process takes so many units of `EventLoopYield`. */
 const PROCESS_UNITS = 20;
 
+const UNKNOWN = 'the process at the other end cannot be identified';
+
 /**
  * Why a process that has connected from this machine may not use the server without a token; null:
  * it may. It may if it runs as the user of this process and heddle has not started it for a
- * command. All that cannot be found out counts against it.
+ * command. All that cannot be found out counts against it, and so does each process that shares the
+ * connection with it.
  */
 export async function localPeerProblem(connection: LocalConnection): Promise<string | null> {
   const user = ownUser();
-  const found = peerSocket(connection);
-  if (user === null || found === null) return 'the process at the other end cannot be identified';
+  const found = await peerSocket(connection);
+  if (user === null || found === null) return UNKNOWN;
   if (found.uid !== user.uid) return 'another user has connected';
-  const pid = await holderOf(found.inode);
-  if (pid === null) return 'the process at the other end cannot be identified';
-  // The proxy of commands is in this process.
-  const isOwn = pid === linkOf('/proc/self');
-  return isOwn || isOfCommand(pid) ? 'a command that heddle has started has connected' : null;
+  const problem = await holdersProblem(found.inode);
+  if (problem !== null) return problem;
+  // The numbers of ports, sockets and processes are used again. None of them was since the first
+  // look if the same connection still stands.
+  return (await peerSocket(connection))?.inode === found.inode ? null : UNKNOWN;
 }
 
-/** The socket at the other end, with the user that has made it. Null: the system shows none. */
-function peerSocket({ peer, own }: LocalConnection): { uid: number; inode: string } | null {
-  for (const [file, bytes] of TABLES) {
-    const [local, remote] = [hexAddress(peer, bytes), hexAddress(own, bytes)];
-    if (local === null || remote === null) continue;
-    for (const line of (readProc(file) ?? '').split('\n')) {
-      const [, from, to, state, , , , uid, , inode] = line.trim().split(/\s+/);
-      if (from === local && to === remote && state === ESTABLISHED && inode !== undefined)
-        return { uid: Number(uid), inode };
-    }
-  }
-  return null;
+/** What is wrong with the processes that have a socket open; null: nothing. */
+async function holdersProblem(inode: string): Promise<string | null> {
+  const { holdersOf, servers } = await allProcesses.get();
+  const holders = holdersOf.get(socketName(inode)) ?? [];
+  const self = linkOf('/proc/self');
+  // A server has the proxy of its commands in its own process.
+  if (holders.some((pid) => pid === self || servers.has(pid) || isOfCommand(pid)))
+    return 'a command that heddle has started has connected';
+  // The number of a process may be that of another one by now.
+  return holders.some((pid) => socketsOf(pid).includes(socketName(inode))) ? null : UNKNOWN;
 }
 
-const TABLES: readonly (readonly [ProcPath, 4 | 16])[] = [
-  ['/proc/self/net/tcp', 4],
-  ['/proc/self/net/tcp6', 16],
-];
-
-/**
- * An address as in /proc/net/tcp: the words of the address in the byte order of the machine. Null:
- * it has no such form.
- */
-function hexAddress({ address, port }: LocalConnection['peer'], bytes: 4 | 16): string | null {
-  const mapped = /^(?:::ffff:)?(\d+)\.(\d+)\.(\d+)\.(\d+)$/i.exec(address);
-  const octets = mapped?.slice(1).map(Number);
-  const words =
-    octets === undefined
-      ? address === '::1' && bytes === 16
-        ? ['00000000', '00000000', '00000000', word([0, 0, 0, 1])]
-        : null
-      : bytes === 4
-        ? [word(octets)]
-        : ['00000000', '00000000', word([0, 0, 0xff, 0xff]), word(octets)];
-  return words === null ? null : `${words.join('')}:${hex(port, 4)}`;
-}
-
-function word(octets: readonly number[]): string {
-  const value = new Uint32Array(Uint8Array.from(octets).buffer)[0] ?? 0;
-  return hex(value, 8);
-}
-
-function hex(value: number, digits: number): string {
-  return value.toString(16).toUpperCase().padStart(digits, '0');
-}
-
-/** A process that has this socket open. Null: none that can be seen. */
-async function holderOf(inode: string): Promise<string | null> {
-  const name = `socket:[${inode}]`;
+/** The processes that have each socket open, and the servers that run commands. */
+const allProcesses = new SharedRuns(async () => {
+  const holdersOf = new Map<string, string[]>();
+  const servers = new Set<string>();
   const pids = namesInProc('/proc').filter((entry) => /^\d+$/.test(entry));
-  // The client is more likely a young process than an old one.
-  for await (const pid of inSlices(pids.reverse(), PROCESS_UNITS))
-    if (hasOpen(pid, name)) return pid;
-  return null;
+  for await (const pid of inSlices(pids, PROCESS_UNITS)) {
+    for (const name of new Set(socketsOf(pid)))
+      holdersOf.set(name, [...(holdersOf.get(name) ?? []), pid]);
+    const parent = isMarked(pid) ? parentOf(pid) : null;
+    if (parent !== null && !isMarked(parent)) servers.add(parent);
+  }
+  return { holdersOf, servers };
+});
+
+function socketName(inode: string): string {
+  return `socket:[${inode}]`;
 }
 
-function hasOpen(pid: string, name: string): boolean {
+/** The sockets that a process has open, as links name them. */
+function socketsOf(pid: string): string[] {
   const files = unlessUnseen(() => namesInProc(`/proc/${pid}/fd`)) ?? [];
-  return files.some((file) => linkOf(`/proc/${pid}/fd/${file}`) === name);
+  const links = files.map((file) => linkOf(`/proc/${pid}/fd/${file}`) ?? '');
+  return links.filter((link) => link.startsWith('socket:'));
 }
 
 /**

@@ -10,8 +10,10 @@ import { ListenError } from './listen-error.ts';
 
 /** The folder of the home that has the socket of its server. */
 const CONTROL_FOLDER = 'app-server-control';
-/** The system's limit, less the NUL at the end. */
+/** The system's limit, less the NUL at the end. Node cuts longer paths off. */
 const PATH_BYTES_MAX = 107;
+/** The longest path beside a socket where it is made before it gets its name. */
+const MADE_BESIDE = '.hXXXXXX/s';
 const PRIVATE = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
@@ -29,6 +31,10 @@ export async function prepareSocketFolder(path: string, home: string): Promise<v
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
     throw new ListenError(`${path}: the path of a socket has at most ${PATH_BYTES_MAX} bytes`);
   const folder = dirname(path);
+  if (Buffer.byteLength(join(folder, MADE_BESIDE)) > PATH_BYTES_MAX)
+    throw new ListenError(
+      `${path}: the path of a socket's folder has at most ${PATH_BYTES_MAX - MADE_BESIDE.length - 1} bytes`,
+    );
   try {
     if (path === homeSocket(home)) await makeFolder(home);
     if (statOf(folder) === null) mkdirSync(folder, { mode: PRIVATE });

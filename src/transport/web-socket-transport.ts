@@ -21,6 +21,17 @@ const BITS_64 = 127;
 export class SharedFrames {
   #frames = new Map<string, Buffer>();
   #bytes = 0;
+  /** The messages that were written last, and their frames. */
+  #last: { texts: readonly string[]; frames: Buffer } | null = null;
+
+  /** The frames of several messages. Followers of one thread are mostly sent the same ones. */
+  ofAll(texts: readonly string[]): Buffer {
+    if (this.#last !== null && isSame(this.#last.texts, texts)) return this.#last.frames;
+    const frames = Buffer.concat(texts.map((text) => this.of(text)));
+    // `of` has asked for the end of it.
+    if (this.#bytes < SHARED_BYTES_MAX) this.#last = { texts, frames };
+    return frames;
+  }
 
   of(text: string): Buffer {
     const known = this.#frames.get(text);
@@ -36,7 +47,12 @@ export class SharedFrames {
   #forget(): void {
     this.#frames = new Map();
     this.#bytes = 0;
+    this.#last = null;
   }
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, index) => text === others[index]);
 }
 
 const SHARED_BYTES_MAX = 4 * 1024 * 1024;
@@ -67,12 +83,7 @@ export function webSocketTransport(
     },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
-    write(texts, onTaken) {
-      stream.cork();
-      for (const text of texts) stream.write(frames.of(text));
-      stream.write(NOTHING, onTaken);
-      stream.uncork();
-    },
+    write: (texts, onTaken) => void stream.write(frames.ofAll(texts), onTaken),
     writeLong(parts, onTaken) {
       stream.cork();
       for (const frame of inFrames(parts)) stream.write(frame);

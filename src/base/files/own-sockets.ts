@@ -1,15 +1,24 @@
-const sockets = new Set<string>();
+import { statOf } from '../paths/stat-of.ts';
+
+/** By path: the number of the file, and what ends the listening there. */
+const sockets = new Map<string, { inode: number; onMoved: () => void }>();
 
 /**
  * From now on no command of this process sees the socket at this path, on which the process
- * listens. Returns the end of that.
+ * listens. `onMoved`: called when the socket is not there any more, so that it cannot be hidden.
+ * Nobody must be able to connect after that. Returns the end of the hiding.
  */
-export function hideSocket(path: string): () => void {
-  sockets.add(path);
+export function hideSocket(path: string, onMoved: () => void): () => void {
+  const inode = statOf(path)?.ino ?? 0;
+  sockets.set(path, { inode, onMoved });
   return () => void sockets.delete(path);
 }
 
-/** The real paths of the sockets on which this process listens. */
+/**
+ * The real paths of the sockets on which this process listens. Called before each command starts: a
+ * command may have renamed the folder of a socket.
+ */
 export function ownSockets(): readonly string[] {
-  return [...sockets];
+  for (const [path, { inode, onMoved }] of [...sockets]) if (statOf(path)?.ino !== inode) onMoved();
+  return [...sockets.keys()];
 }
