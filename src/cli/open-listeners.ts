@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { hideFile } from '../base/files/hidden-from-commands.ts';
 import type { Log } from '../base/log.ts';
 import { ClientListeners } from '../listen/client-listeners.ts';
 import { type BearerOptions, readBearerRules } from '../listen/read-bearer-rules.ts';
@@ -30,6 +31,8 @@ export async function openListeners(
   const read = rules === null ? null : () => readBearerRules(rules);
   // A file that cannot be read ends the start.
   read?.();
+  // A command that reads it could connect.
+  if (rules !== null) for (const file of filesOf(rules)) hideFile(file);
   // Loaded now, because an upgrade of the package may replace it.
   if (rules?.mode === 'signed-bearer-token') await import('../listen/web-token-problem.ts');
   const listeners = new ClientListeners({
@@ -52,6 +55,12 @@ export async function openListeners(
     throw error;
   }
   return listeners;
+}
+
+/** The files with secrets. */
+function filesOf(options: BearerOptions): string[] {
+  if (options.mode === 'signed-bearer-token') return [options.secretFile];
+  return 'file' in options.token ? [options.token.file] : [];
 }
 
 /** Some clients look for the words `listening on`, as Codex writes them. */

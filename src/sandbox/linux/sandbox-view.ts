@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { ownSockets } from '../../base/files/own-sockets.ts';
+import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-from-commands.ts';
 import { ownUser } from '../../base/files/read-proc.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
@@ -282,6 +282,7 @@ function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): 
   return [
     ...platform,
     ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)),
-    ...ownSockets(),
+    ...hiddenSockets(),
+    ...hiddenFiles(),
   ];
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { ownSockets } from '../../base/files/own-sockets.ts';
+import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-from-commands.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import {
   HOME_PROTECTED,
@@ -86,7 +86,7 @@ export function seatbeltProfile(
     deny('file-write*', serverPlaces.map(subpath)),
     deny(
       'file-read* file-write*',
-      hidden.places.map(({ path }) => subpath(path)),
+      [...hidden.places.map(({ path }) => path), ...hiddenFiles()].map(subpath),
     ),
     deny('file-write-unlink', keptFor(hidden, writableRoots).map(literal)),
     '(deny file-write-setugid)',
@@ -154,7 +154,7 @@ function unixSocketRules({
   if (unixSockets)
     return [
       network ? '' : '(allow network* (local unix-socket) (remote unix-socket))',
-      deny('network-outbound', ownSockets().map(literal)),
+      deny('network-outbound', hiddenSockets().map(literal)),
     ];
   return [
     '(deny network* (remote unix-socket))',
