@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { hideFile } from '../base/files/hidden-from-commands.ts';
+import { hideFile } from '../base/files/hidden-sockets.ts';
 import type { Log } from '../base/log.ts';
 import { ClientListeners } from '../listen/client-listeners.ts';
 import { type BearerOptions, readBearerRules } from '../listen/read-bearer-rules.ts';

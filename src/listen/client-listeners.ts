@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { hideSocket } from '../base/files/hidden-from-commands.ts';
+import { hideSocket } from '../base/files/hidden-sockets.ts';
 import { openFilesMax } from '../base/files/open-files-max.ts';
 import { withLockFile } from '../base/files/with-lock-file.ts';
 import type { Log } from '../base/log.ts';

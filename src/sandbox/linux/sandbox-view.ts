@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-from-commands.ts';
+import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-sockets.ts';
 import { ownUser } from '../../base/files/read-proc.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-from-commands.ts';
+import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-sockets.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import {
   HOME_PROTECTED,
