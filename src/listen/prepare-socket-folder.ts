@@ -12,6 +12,8 @@ import { ListenError } from './listen-error.ts';
 const CONTROL_FOLDER = 'app-server-control';
 /** The system's limit, less the NUL at the end. */
 const PATH_BYTES_MAX = 107;
+/** The most that the path of a socket has beyond that of its folder while it is made. */
+const NAME_BYTES = '/.hXXXXXX/s'.length;
 const PRIVATE = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
@@ -29,6 +31,11 @@ export async function prepareSocketFolder(path: string, home: string): Promise<v
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
     throw new ListenError(`${path}: the path of a socket has at most ${PATH_BYTES_MAX} bytes`);
   const folder = dirname(path);
+  const folderMax = PATH_BYTES_MAX - NAME_BYTES;
+  if (Buffer.byteLength(folder) > folderMax)
+    throw new ListenError(
+      `${path}: the path of the folder of a socket has at most ${folderMax} bytes`,
+    );
   try {
     if (path === homeSocket(home)) await makeFolder(home);
     if (statOf(folder) === null) mkdirSync(folder, { mode: PRIVATE });
