@@ -85,7 +85,11 @@ export function webSocketTransport(
       stream.once('error', callback);
       socket.once('close', () => callback(null));
     },
-    end: (why) => socket.close(why === 'slow' ? TRY_AGAIN_LATER : GOING_AWAY),
+    end(why) {
+      // Else the client's answer to the close would not be read.
+      socket.resume();
+      socket.close(why === 'slow' ? TRY_AGAIN_LATER : GOING_AWAY);
+    },
   };
 }
 
