@@ -14,8 +14,8 @@ export class RawConnection {
   readonly socket: Socket;
   /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>;
-  received = Buffer.alloc(0);
-  #waiting: { enough: (received: Buffer) => boolean; resolve: () => void }[] = [];
+  #chunks: Buffer[] = [];
+  #waiting: { enough: () => boolean; resolve: () => void }[] = [];
 
   constructor(address: string) {
     const { host, port, path } = partsOf(address);
@@ -24,9 +24,9 @@ export class RawConnection {
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
-      this.received = Buffer.concat([this.received, bytes]);
+      this.#chunks.push(bytes);
       this.#waiting = this.#waiting.filter(({ enough, resolve }) => {
-        const isEnough = enough(this.received);
+        const isEnough = enough();
         if (isEnough) resolve();
         return !isEnough;
       });
@@ -34,13 +34,18 @@ export class RawConnection {
     onTestFinished(() => void socket.destroy());
   }
 
+  /** All that the server has sent. */
+  get received(): Buffer {
+    const all = Buffer.concat(this.#chunks);
+    this.#chunks = [all];
+    return all;
+  }
+
   /** Resolves when so much has been received, or the server has closed the connection. */
-  async until(enough: (received: Buffer) => boolean): Promise<Buffer> {
-    if (!enough(this.received)) {
-      const came = new Promise<void>((resolve) => this.#waiting.push({ enough, resolve }));
-      await Promise.race([came, this.closed]);
-    }
-    return this.received;
+  async until(enough: () => boolean): Promise<void> {
+    if (enough()) return;
+    const came = new Promise<void>((resolve) => this.#waiting.push({ enough, resolve }));
+    await Promise.race([came, this.closed]);
   }
 
   /** Sends a request. Resolves with the status and the body of the answer. */
@@ -49,12 +54,12 @@ export class RawConnection {
     { path = '/', method = 'GET' }: { path?: string; method?: string } = {},
   ): Promise<{ status: number; text: string }> {
     this.socket.write([`${method} ${path} HTTP/1.1`, ...headers, '', ''].join('\r\n'));
-    const answer = await this.until((received) => {
-      const [head = '', body] = received.toString().split('\r\n\r\n');
+    await this.until(() => {
+      const [head = '', body] = this.received.toString().split('\r\n\r\n');
       const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
       return body !== undefined && body.length >= length;
     });
-    const [head = '', text = ''] = answer.toString().split('\r\n\r\n');
+    const [head = '', text = ''] = this.received.toString().split('\r\n\r\n');
     return { status: Number(/^HTTP\/1\.1 (\d+) /.exec(head)?.[1] ?? 0), text };
   }
 }
