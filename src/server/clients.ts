@@ -224,7 +224,7 @@ export class Clients implements ClientChannel {
     const waits = [];
     const isOwnWork = typeof audience === 'object' && 'connection' in audience;
     for (const connection of this.#audience(audience)) {
-      const wait = isOwnWork || connection.isWaitedFor ? connection.drained() : null;
+      const wait = isOwnWork ? connection.drained() : connection.heldBack();
       if (wait !== null) waits.push(wait);
     }
     return waits.length === 0 ? null : Promise.all(waits).then(() => undefined);

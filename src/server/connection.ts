@@ -160,17 +160,22 @@ export class Connection {
     this.#writer.flush();
   }
 
-  /** Whether work for several clients waits for this one if it reads slowly. */
-  get isWaitedFor(): boolean {
-    return this.#options.transport.isRemote !== true;
-  }
-
   /**
    * Returns null while the client keeps up with reading, else a promise that resolves when it has
    * caught up.
    */
   drained(): Promise<void> | null {
     return this.#writer.drained();
+  }
+
+  /**
+   * As `drained`, for work that others follow too. For a remote client it waits no longer than one
+   * turn of the event loop, in which messages are written to those that read.
+   */
+  heldBack(): Promise<void> | null {
+    const backlog = this.#writer.drained();
+    if (backlog === null || this.#options.transport.isRemote !== true) return backlog;
+    return new Promise((resolve) => setImmediate(resolve));
   }
 
   /**
