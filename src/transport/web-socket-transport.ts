@@ -49,6 +49,8 @@ export function webSocketTransport(
   { socket, stream }: { socket: WebSocket; stream: Duplex },
   frames: SharedFrames,
 ): Transport {
+  // One of the two sides closes it: nothing may follow the frame that says so.
+  const isOver = () => socket.readyState !== socket.OPEN;
   return {
     isRemote: true,
     listen({ onMessage, onSkipped, onEnd }) {
@@ -67,12 +69,14 @@ export function webSocketTransport(
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     write(texts, onTaken) {
+      if (isOver()) return onTaken();
       stream.cork();
       for (const text of texts) stream.write(frames.of(text));
       stream.write(NOTHING, onTaken);
       stream.uncork();
     },
     writeLong(parts, onTaken) {
+      if (isOver()) return onTaken();
       stream.cork();
       for (const frame of inFrames(parts)) stream.write(frame);
       stream.write(NOTHING, onTaken);
