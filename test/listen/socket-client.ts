@@ -40,7 +40,7 @@ export class SocketClient extends TestClient {
 }
 
 /** The URL that `ws` needs for an address of a server. */
-export function urlOf(address: string): string {
+function urlOf(address: string): string {
   return address.startsWith('unix://') ? `ws+unix://${address.slice('unix://'.length)}:/` : address;
 }
 
