@@ -127,9 +127,17 @@ async function buildExecutable() {
   ]);
   const scripts = await Promise.all(server.outputFiles.map(asFunction));
   mkdirSync(dist, { recursive: true });
-  for (const { path, text } of [...scripts.flat(), ...others.outputFiles])
+  const files = [...scripts.flat(), ...others.outputFiles];
+  for (const { path, text } of files)
     replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
+  removeOthers(files.map(({ path }) => basename(path)));
   await makeCodeCache();
+}
+
+/** Removes the scripts that an earlier build has made under other names: packages have all. */
+function removeOthers(names) {
+  for (const name of readdirSync(dist))
+    if (/\.cjs(\.map)?$/.test(name) && !names.includes(name)) rmSync(join(dist, name));
 }
 
 /** Makes an ES module a function. Returns its script and its source map. */

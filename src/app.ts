@@ -58,7 +58,7 @@ export function createApp(options: AppParts): App {
   const { home, version, platform } = options;
   const { clock = systemClock, ids = systemIds, pacing = unordered } = options;
   const log = new RecentLog(options.log, clock);
-  const clients = new Clients({ clock, log, needsClients: options.outlivesClients !== true });
+  const clients = new Clients({ clock, log, outlivesClients: options.outlivesClients });
   const keepAlive = new KeepAlive();
   /** By connection: the handshake, until the warnings that follow it are sent. */
   const handshakes = new KeyedQueue();

@@ -101,7 +101,10 @@ export function createBackend(options: AppParts, front: Front): Backend {
     started: clientServices,
     server: { home, version, platform, env },
     installedModels: services.providers.providers.installedModels,
-    diagnostics: diagnosticsDeps(options, log, () => serverGauges(clients, dispatcher, threads)),
+    diagnostics: {
+      ...diagnosticsDeps(options, log, () => serverGauges(clients, dispatcher, threads)),
+      connections: clients,
+    },
   });
   return {
     rows,
@@ -162,7 +165,7 @@ function diagnosticsDeps(
   options: AppParts,
   log: RecentLog,
   gauges: Diagnostics['gauges'],
-): Diagnostics {
+): Omit<Diagnostics, 'connections'> {
   const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
   return {
     pid,

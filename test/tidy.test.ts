@@ -186,7 +186,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'openSync rmSync',
     because: "heddle's own lock files",
   },
-  'src/listen/listeners.ts': {
+  'src/listen/client-listeners.ts': {
     uses: 'renameSync rmSync',
     because: 'sockets that it has made',
   },
@@ -322,7 +322,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/model/http/event-redactor.ts': 'arguments within EXAMINED_CHARS_MAX',
       'src/model/http/http-failure.ts': 'the body of an error, which has a limit',
       'src/model/http/parameters/refusal-words.ts': 'the body of an error, which has a limit',
-      'src/policy/rules/accepted-commands.ts': 'a line of a rule',
+      'src/policy/rules/permanent-commands.ts': 'a line of a rule',
       'src/rollout/rollout-record.ts': 'a line of a file that is imported',
       'src/rollout/thread-name.ts': 'a short line',
       'src/sandbox/places/server-places.ts': 'manifests of our own packages',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { Listeners } from '../listen/listeners.ts';
+import { ClientListeners } from '../listen/client-listeners.ts';
 import { type BearerOptions, readBearerRules } from '../listen/read-bearer-rules.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ListenOptions } from './command-line/listen-options.ts';
@@ -25,12 +25,14 @@ export interface OpenListenersHost {
 export async function openListeners(
   { addresses, bearer, origins, hosts }: ListenOptions,
   { home, cwd, clock, log, stderr, connect }: OpenListenersHost,
-): Promise<Listeners> {
+): Promise<ClientListeners> {
   const rules = bearer === null ? null : absolute(bearer, cwd);
   const read = rules === null ? null : () => readBearerRules(rules);
   // A file that cannot be read ends the start.
   read?.();
-  const listeners = new Listeners({
+  // Loaded now, because an upgrade of the package may replace it.
+  if (rules?.mode === 'signed-bearer-token') await import('../listen/web-token-problem.ts');
+  const listeners = new ClientListeners({
     home,
     cwd,
     clock,
@@ -43,13 +45,20 @@ export async function openListeners(
       if (address.kind !== 'ws' && address.kind !== 'unix') continue;
       const { kind, address: url } = await listeners.open(address);
       // Clients that start a server read the port here. They know the path of a socket.
-      if (kind === 'ws' || stderr.isTTY) stderr.write(`heddle listens on ${url}\n`);
+      if (kind === 'ws' || stderr.isTTY) stderr.write(banner(url));
     }
   } catch (error) {
     listeners.close();
     throw error;
   }
   return listeners;
+}
+
+/** Some clients look for the words `listening on`, as Codex writes them. */
+function banner(url: string): string {
+  const http = url.replace(/^ws:/, 'http:');
+  const health = http === url ? '' : `  health: ${http}/healthz\n`;
+  return `heddle app-server\n  listening on: ${url}\n${health}`;
 }
 
 function absolute(options: BearerOptions, cwd: string): BearerOptions {

@@ -1,5 +1,5 @@
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
-import { unknownKeys } from '../config/problems/key-warnings.ts';
+import { unknownKeys } from '../config/problems/unknown-keys.ts';
 import { TrustRecordFile } from '../config/trust/trust-record-file.ts';
 import { OptionError } from './command-line/option-error.ts';
 

@@ -5,7 +5,7 @@ import { protectStore, storeFileIn } from '../base/files/own-file.ts';
 import { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import { showText } from '../base/text/show-text.ts';
-import type { Listeners } from '../listen/listeners.ts';
+import type { ClientListeners } from '../listen/client-listeners.ts';
 import type { ServeOptions } from './command-line/command.ts';
 import { isListening } from './command-line/listen-options.ts';
 import { createLog } from './log/create-log.ts';
@@ -53,8 +53,10 @@ export async function serve(options: ServeOptions, host: ServeHost): Promise<voi
 async function listen(
   options: ServeOptions,
   { service, log, host, end }: { service: Service; log: Log; host: ServeHost; end: ServerEnd },
-): Promise<Listeners> {
+): Promise<ClientListeners> {
   const { openListeners } = await import('./open-listeners.ts');
+  // Whoever has read the addresses may be gone: the server goes on.
+  host.system.stderr.on('error', () => {});
   try {
     const opening = openListeners(options.listen, {
       home: host.home,

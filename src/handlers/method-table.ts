@@ -34,6 +34,7 @@ import { permissionProfileMethods } from './permission-profile/list.ts';
 import { processMethods } from './process.ts';
 import type { RequestMethods } from './requested/method.ts';
 import { reviewMethods } from './review/start.ts';
+import { connectionMethods } from './server/connection/close.ts';
 import { type Diagnostics, serverMethods } from './server/diagnostics.ts';
 import { skillsMethods } from './skills.ts';
 import { archiveMethods } from './thread/archive.ts';
@@ -138,6 +139,7 @@ export function methodTable(deps: MethodServices): RequestMethods {
     ...oauthMethods(ofMcp),
     ...reloadMethods(threads),
     ...serverMethods(diagnostics),
+    ...connectionMethods(diagnostics),
     ...skillsMethods(withConfig),
     ...commandMethods(ofProcesses),
     ...processMethods(ofProcesses),

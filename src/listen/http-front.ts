@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../base/clock.ts';
-import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 import type { Transport } from '../transport/transport.ts';
 import {
   FRAME_BYTES_MAX,
@@ -22,6 +22,7 @@ const CHECKED_MAX = 256;
 
 /** The paths that say whether the server runs. */
 const HEALTH = ['/healthz', '/readyz'];
+const HEALTHY = { status: 200, text: '' };
 
 export interface HttpFrontOptions {
   clock: Clock;
@@ -63,6 +64,8 @@ export class HttpFront {
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: LOOK_MS,
       keepAliveTimeout: LOOK_MS,
+      // Some clients send none to a unix socket.
+      requireHostHeader: false,
     });
     this.server.on('request', (request, response) => {
       const { status, text } = this.#answerTo(request);
@@ -89,10 +92,13 @@ export class HttpFront {
       this.#options.onRefused(refusal);
       return refusal;
     }
-    const [path = ''] = (request.url ?? '').split('?');
-    return this.#options.tellsHealth && request.method === 'GET' && HEALTH.includes(path)
-      ? { status: 200, text: '' }
-      : { status: 400, text: 'expected a web socket' };
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return { status: 405, text: 'expected GET' };
+    return this.#asksForHealth(request) ? HEALTHY : { status: 400, text: 'expected a web socket' };
+  }
+
+  #asksForHealth({ url = '' }: IncomingMessage): boolean {
+    return this.#options.tellsHealth && HEALTH.includes(url.split('?')[0] ?? '');
   }
 
   async #upgrade(request: IncomingMessage, stream: Socket, head: Buffer): Promise<void> {
@@ -127,7 +133,9 @@ export class HttpFront {
     socket.on('error', () => {});
     stream.setNoDelay(true);
     this.#liveness.add({ socket, stream });
-    this.#options.onConnection(webSocketTransport({ socket, stream }, this.#frames));
+    const { remoteAddress: address, remotePort: port } = stream;
+    const peer = address === undefined ? 'unix' : `${address}:${port}`;
+    this.#options.onConnection(webSocketTransport({ socket, stream, peer }, this.#frames));
   }
 }
 

@@ -35,7 +35,9 @@ export async function localPeerProblem(connection: LocalConnection): Promise<str
   if (found.uid !== user.uid) return 'another user has connected';
   const pid = await holderOf(found.inode);
   if (pid === null) return 'the process at the other end cannot be identified';
-  return isOfCommand(pid) ? 'a command that heddle has started has connected' : null;
+  // The proxy of commands is in this process.
+  const isOwn = pid === linkOf('/proc/self');
+  return isOwn || isOfCommand(pid) ? 'a command that heddle has started has connected' : null;
 }
 
 /** The socket at the other end, with the user that has made it. Null: the system shows none. */

@@ -1,5 +1,6 @@
 import { IrregularFileError, openRegularFile } from '../base/files/open-regular-file.ts';
 import { LineSplitter } from '../base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 
 /** The largest file that is read. Its contents are held in memory until all of them are stored. */
 export const ROLLOUT_BYTES_MAX = 512 * 1024 * 1024;
@@ -32,6 +33,7 @@ export async function* readLines(
         if (line.trim() !== '') lines.push(line);
       },
       () => lines.push(null),
+      LINE_BYTES_MAX,
     );
     for await (const chunk of file.createReadStream({ end: size - 1, autoClose: false })) {
       splitter.push(chunk);

@@ -1,7 +1,7 @@
 import { INPUT_CHARS_MAX } from '../agent/prompt/check-input.ts';
-import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
+import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 import { sandboxProgram } from '../sandbox/sandbox-program.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../transport/json-reader.ts';
 
@@ -16,7 +16,7 @@ export function serverCapabilities(platform: NodeJS.Platform): ServerCapabilitie
   return {
     methods: groups,
     sandbox: sandboxProgram(platform)?.name ?? null,
-    transports: ['stdio'],
+    transports: ['stdio', 'ws', 'unix'],
     limits: {
       lineBytes: LINE_BYTES_MAX,
       requestsInFlight: REQUESTS_IN_FLIGHT_MAX,

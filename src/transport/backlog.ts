@@ -42,6 +42,11 @@ export class Backlog {
     this.#queuedLength -= length;
   }
 
+  /** What the operating system has not accepted. */
+  get unread(): { messages: number; bytes: number } {
+    return { messages: this.#messages, bytes: this.#bytes() };
+  }
+
   /** Whether more waits than for any client that reads. */
   get isTooLong(): boolean {
     return this.#messages > REMOTE_MESSAGES_MAX || this.#countedLength > REMOTE_BYTES_MAX;

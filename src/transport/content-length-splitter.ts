@@ -1,5 +1,6 @@
-import { LINE_BYTES_MAX, type Skipped } from '../base/text/line-splitter.ts';
+import type { Skipped } from '../base/text/line-splitter.ts';
 import { Utf8Text } from '../base/text/utf8-text.ts';
+import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 
 /** More than any header line has. Only the beginning of a longer line is read. */
 const HEADER_LINE_BYTES_MAX = 1024;

@@ -1,4 +1,5 @@
 import { LineSplitter, type Skipped } from '../base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 import { ContentLengthSplitter } from './content-length-splitter.ts';
 
 /**
@@ -24,7 +25,7 @@ export function createSplitter(
   onSkipped: (reason: Skipped) => void,
 ): Splitter {
   return framing === 'lines'
-    ? new LineSplitter(onMessage, onSkipped)
+    ? new LineSplitter(onMessage, onSkipped, LINE_BYTES_MAX)
     : new ContentLengthSplitter(onMessage, onSkipped);
 }
 

@@ -68,6 +68,11 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     this.#transport.end('slow');
   }
 
+  /** `Backlog.unread`. */
+  get unread(): Backlog['unread'] {
+    return this.#backlog.unread;
+  }
+
   /** `Backlog.drained` of the messages that were sent. */
   drained(): Promise<void> | null {
     return this.#backlog.drained();

@@ -43,16 +43,17 @@ const SHARED_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Carries messages over a web socket. Each text frame is one message. `stream`: the stream below
- * the web socket, after the upgrade.
+ * the web socket, after the upgrade. `peer`: see `Transport`.
  */
 export function webSocketTransport(
-  { socket, stream }: { socket: WebSocket; stream: Duplex },
+  { socket, stream, peer }: { socket: WebSocket; stream: Duplex; peer: string },
   frames: SharedFrames,
 ): Transport {
   // One of the two sides closes it: nothing may follow the frame that says so.
   const isOver = () => socket.readyState !== socket.OPEN;
   return {
     isRemote: true,
+    peer,
     listen({ onMessage, onSkipped, onEnd }) {
       const onData = (data: unknown, isBinary: boolean) => {
         if (isBinary) onSkipped('it is a binary frame');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LINE_BYTES_MAX, LineSplitter } from '../../src/base/text/line-splitter.ts';
+import { LineSplitter } from '../../src/base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../../src/protocol/line-bytes-max.ts';
 
 /**
  * The lines that a splitter makes of these chunks, and in angle brackets the reasons for skipped
@@ -11,6 +12,7 @@ function split(...chunks: (Buffer | string)[]): string[] {
   const splitter = new LineSplitter(
     (line) => out.push(line),
     (reason) => out.push(`<${reason}>`),
+    LINE_BYTES_MAX,
   );
   for (const chunk of chunks) splitter.push(Buffer.from(chunk));
   splitter.end();
@@ -61,6 +63,7 @@ describe('a line that is too long', () => {
     const splitter = new LineSplitter(
       (line) => out.push(line),
       (reason) => out.push(`<${reason}>`),
+      LINE_BYTES_MAX,
     );
     splitter.push(Buffer.from('a\n'));
     for (let count = 0; count < 3; count++) for (const chunk of full) splitter.push(chunk);

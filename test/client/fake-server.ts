@@ -4,6 +4,7 @@ import { LineSplitter } from '../../src/base/text/line-splitter.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { ClientOptions } from '../../src/client/client-options.ts';
 import { connect } from '../../src/client/connect.ts';
+import { LINE_BYTES_MAX } from '../../src/protocol/line-bytes-max.ts';
 
 export interface Sent {
   id?: unknown;
@@ -37,6 +38,7 @@ export class FakeServer {
     const lines = new LineSplitter(
       (line) => this.#take(line),
       () => {},
+      LINE_BYTES_MAX,
     );
     this.fromClient.on('data', (chunk: Buffer) => lines.push(chunk));
     this.fromClient.on('end', () => this.toClient.end());

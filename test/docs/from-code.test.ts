@@ -4,13 +4,13 @@ import { bundleDefinitions, readErrorTable, readMethodTable } from '../../schema
 import { generateErrorsPages } from '../../schema/generate-errors-pages.ts';
 import { generateMethodsPages } from '../../schema/generate-methods-pages.ts';
 import { INPUT_CHARS_MAX } from '../../src/agent/prompt/check-input.ts';
-import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
 import { FEATURE_LIST } from '../../src/config/features/feature-list.ts';
 import { HOOK_EVENTS } from '../../src/config/hooks/hook-events.ts';
 import { KNOWN_TABLES, UNSERVED_PROVIDER_KEYS } from '../../src/config/keys/known-tables.ts';
 import { DENIED_KEYS, REQUIREMENT_LISTS } from '../../src/config/requirements/requirements.ts';
 import { SETTING_NAMES } from '../../src/config/settings/settings.ts';
 import { PROJECT_SETTING_NAMES } from '../../src/config/with-project-settings.ts';
+import { LINE_BYTES_MAX } from '../../src/protocol/line-bytes-max.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../../src/transport/json-reader.ts';
 import { workloads } from '../bench/workloads.ts';
 import { LOADS } from '../process/hostile/busy-loads.ts';
@@ -261,7 +261,7 @@ const LIMITS: [
   name: string,
   unit: 'MiB' | 'KiB' | 'Mi characters' | 'characters' | 'min' | 's' | '',
 ][] = [
-  ['a message of a client', 'src/base/text/line-splitter.ts', 'LINE_BYTES_MAX', 'MiB'],
+  ['a message of a client', 'src/protocol/line-bytes-max.ts', 'LINE_BYTES_MAX', 'MiB'],
   [
     'requests of a client that wait for answers',
     'src/transport/json-reader.ts',

@@ -4,7 +4,7 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { message, response } from '../support/test-model.ts';
 import { listeningServer, openListener, PORT } from './listening-server.ts';
-import { RawConnection, UPGRADE } from './raw-connection.ts';
+import { RawConnection, TOKEN_HEADER, UPGRADE } from './raw-connection.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const ADDRESSES = [PORT, 'unix://socket'];
@@ -60,7 +60,7 @@ function framesIn(bytes: Buffer): Frame[] {
 /** The bytes of a connection after the answer to its upgrade, as frames. */
 class FrameConnection extends RawConnection {
   async open(): Promise<void> {
-    await this.request(['Host: 127.0.0.1', ...UPGRADE]);
+    await this.request(['Host: 127.0.0.1', TOKEN_HEADER, ...UPGRADE]);
   }
 
   get frames(): Frame[] {

@@ -2,8 +2,9 @@ import { expect, onTestFinished } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { systemClock } from '../../src/base/clock.ts';
 import type { AdmissionRules } from '../../src/listen/admission-rules.ts';
+import { sha256 } from '../../src/listen/bearer-problem.ts';
+import { ClientListeners, type ClientListenersOptions } from '../../src/listen/client-listeners.ts';
 import { listenAddress } from '../../src/listen/listen-address.ts';
-import { Listeners, type ListenersOptions } from '../../src/listen/listeners.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
@@ -11,13 +12,19 @@ import { type SocketClient, socketClient } from './socket-client.ts';
 
 export const PORT = 'ws://127.0.0.1:0';
 
-/** Each process of this user may connect. */
+/** Each process of this user may connect, but not the process that listens. */
 export const OPEN: AdmissionRules = { bearer: null, origins: [], hosts: [] };
+
+/** Who has the token of `TOKEN_HEADER` may connect. */
+export const WITH_TOKEN: AdmissionRules = {
+  ...OPEN,
+  bearer: () => ({ kind: 'capabilityToken', sha256: sha256('abc') }),
+};
 
 export interface Opened {
   /** As clients write it. */
   address: string;
-  listeners: Listeners;
+  listeners: ClientListeners;
   /** The text of each refusal, from the log. */
   refused(): unknown[];
 }
@@ -25,14 +32,14 @@ export interface Opened {
 /** Listens until the test ends. By default nobody serves those that connect. */
 export async function openListener(
   address: string,
-  options: Partial<ListenersOptions> = {},
+  options: Partial<ClientListenersOptions> = {},
 ): Promise<Opened> {
   const log = new RecordingLog();
   const home = options.home ?? tempFolder();
-  const listeners = new Listeners({
+  const listeners = new ClientListeners({
     home,
     cwd: home,
-    admission: OPEN,
+    admission: WITH_TOKEN,
     clock: systemClock,
     log,
     onConnection: () => {},
@@ -59,7 +66,7 @@ export async function listeningServer(
   address = PORT,
 ): Promise<ListeningServer> {
   const server = await startServer({ outlivesClients: true, ...options });
-  const onConnection: ListenersOptions['onConnection'] = (transport) =>
+  const onConnection: ClientListenersOptions['onConnection'] = (transport) =>
     void server.serve(transport);
   const opened = await openListener(address, { onConnection });
   const clients: SocketClient[] = [];
@@ -69,7 +76,8 @@ export async function listeningServer(
     expect(clients.flatMap(({ waitingFor }) => waitingFor)).toEqual([]);
   });
   const join = async (how?: ClientOptions) => {
-    const client = await socketClient(opened.address, how);
+    const headers = { authorization: 'Bearer abc' };
+    const client = await socketClient(opened.address, { headers, ...how });
     clients.push(client);
     return client;
   };

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { markingArgv, ProcessMarks } from '../../src/sandbox/processes/process-mark.ts';
-import { openListener, PORT } from './listening-server.ts';
-import { RawConnection, UPGRADE, upgrade } from './raw-connection.ts';
+import { OPEN, openListener, PORT, WITH_TOKEN } from './listening-server.ts';
+import { RawConnection, UPGRADE } from './raw-connection.ts';
 
 const ADDRESSES = [PORT, 'ws://[::1]:0', 'ws://127.1.2.3:0', 'ws://[::ffff:127.0.0.1]:0'];
 const ACCEPTED = { status: 101, text: '' };
@@ -62,13 +62,12 @@ const MARK = { HEDDLE_COMMAND: 'of-another-server-1' };
 const limited = () => markingArgv(new ProcessMarks(undefined).next(), undefined);
 
 test.each(ADDRESSES)('%s: a process of this user may connect', async (bound) => {
-  const { address } = await openListener(bound);
+  const { address } = await openListener(bound, { admission: OPEN });
   expect(await answerTo(address, { argv: PROGRAM })).toEqual(ACCEPTED);
-  expect(await upgrade(address)).toEqual(ACCEPTED);
 });
 
 test('a process of this user below others may, whatever its variables are', async () => {
-  const { address } = await openListener(PORT);
+  const { address } = await openListener(PORT, { admission: OPEN });
   const ways = [
     { argv: below(below(PROGRAM)) },
     { argv: orphaned(PROGRAM) },
@@ -100,19 +99,19 @@ describe('a process of a command may not', () => {
       () => ({ argv: ['unshare', '--user', '--map-root-user', '--pid', '--fork', ...PROGRAM] }),
     ],
   ])('%s', async (_, way) => {
-    const { address, refused: texts } = await openListener(PORT);
+    const { address, refused: texts } = await openListener(PORT, { admission: OPEN });
     expect(await answerTo(address, way())).toEqual(OF_COMMAND);
     expect(texts()).toEqual([OF_COMMAND.text]);
   });
 });
 
 test.runIf(process.getuid?.() === 0)('a process of another user may not', async () => {
-  const { address } = await openListener(PORT);
+  const { address } = await openListener(PORT, { admission: OPEN });
   expect(await answerTo(address, { argv: PROGRAM, uid: 65_534 })).toEqual(OTHER_USER);
 });
 
 test('one that has closed its side may not: nothing tells whose it was', async () => {
-  const { address } = await openListener(PORT);
+  const { address } = await openListener(PORT, { admission: OPEN });
   const raw = new RawConnection(address);
   raw.socket.end(HEADERS);
   await raw.closed;
@@ -121,19 +120,7 @@ test('one that has closed its side may not: nothing tells whose it was', async (
 });
 
 test('with a token, a process of a command may connect', async () => {
-  const { address } = await openListener(PORT, {
-    admission: {
-      bearer: () => ({
-        kind: 'capabilityToken',
-        sha256: Buffer.from(
-          'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-          'hex',
-        ),
-      }),
-      origins: [],
-      hosts: [],
-    },
-  });
+  const { address } = await openListener(PORT, { admission: WITH_TOKEN });
   const withToken = SCRIPT.replace('Host: ', 'Authorization: Bearer abc\\r\\nHost: ');
   const argv = [process.execPath, '-e', withToken];
   expect(await answerTo(address, { argv, env: MARK })).toEqual(ACCEPTED);

@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
+/** The token that tests connect with from the process that listens. */
+export const TOKEN_HEADER = 'Authorization: Bearer abc';
+
 /** The headers that make a request one for a web socket. */
 export const UPGRADE = [
   'Connection: Upgrade',
@@ -76,5 +79,5 @@ export function upgrade(
   address: string,
   headers: readonly string[] = ['Host: 127.0.0.1'],
 ): Promise<{ status: number; text: string }> {
-  return new RawConnection(address).request([...headers, ...UPGRADE]);
+  return new RawConnection(address).request([...headers, TOKEN_HEADER, ...UPGRADE]);
 }

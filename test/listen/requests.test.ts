@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
-import { OPEN, openListener, PORT } from './listening-server.ts';
-import { RawConnection, UPGRADE, upgrade } from './raw-connection.ts';
+import { OPEN, openListener, PORT, WITH_TOKEN } from './listening-server.ts';
+import { RawConnection, TOKEN_HEADER, UPGRADE, upgrade } from './raw-connection.ts';
 
 const HOST = 'Host: 127.0.0.1';
 const ACCEPTED = { status: 101, text: '' };
@@ -10,7 +10,7 @@ const OTHER_HOST = { status: 403, text: 'the host is not allowed (--ws-allow-hos
 const TWICE = { status: 400, text: 'a header is there twice' };
 const NO_SOCKET = { status: 400, text: 'expected a web socket' };
 
-const admission = { ...OPEN, origins: ['https://good.example'], hosts: ['my.host'] };
+const admission = { ...WITH_TOKEN, origins: ['https://good.example'], hosts: ['my.host'] };
 
 test.each<[string, string[], { status: number; text: string }]>([
   ['no header of a page', [], ACCEPTED],
@@ -47,7 +47,7 @@ test.each<[string, string[], { status: number; text: string }]>([
 
 test('a request with two hosts is refused', async () => {
   const { address } = await openListener(PORT, { admission });
-  expect((await upgrade(address, [HOST, 'Host: my.host'])).status).toBe(400);
+  expect(await upgrade(address, [HOST, 'Host: my.host'])).toEqual(TWICE);
 });
 
 test.each([
@@ -59,8 +59,7 @@ test.each([
   ['/x', NO_SOCKET],
 ])('GET %s without an upgrade', async (path, answer) => {
   // Health needs no token.
-  const bearer = () => ({ kind: 'capabilityToken' as const, sha256: Buffer.alloc(32) });
-  const port = await openListener(PORT, { admission: { ...OPEN, bearer } });
+  const port = await openListener(PORT);
   expect(await new RawConnection(port.address).request([HOST], { path })).toEqual(answer);
   const unix = await openListener(`unix://${tempFolder()}/s`);
   expect(await new RawConnection(unix.address).request([HOST], { path })).toEqual(NO_SOCKET);
@@ -72,13 +71,15 @@ test('other methods than GET are refused, and so is another upgrade', async () =
     path: '/healthz',
     method: 'POST',
   });
-  expect(post).toEqual(NO_SOCKET);
+  expect(post).toEqual({ status: 405, text: 'expected GET' });
   for (const wrong of [
     ['Connection: Upgrade', 'Upgrade: h2c'],
     UPGRADE.slice(0, 3),
     UPGRADE.map((header) => header.replace('13', '12')),
   ])
-    expect((await new RawConnection(address).request([HOST, ...wrong])).status).toBe(400);
+    expect((await new RawConnection(address).request([HOST, TOKEN_HEADER, ...wrong])).status).toBe(
+      400,
+    );
 });
 
 test('an upgrade works on any path, without the extensions and protocols that are offered', async () => {
@@ -88,7 +89,9 @@ test('an upgrade works on any path, without the extensions and protocols that ar
   });
   const raw = new RawConnection(address);
   const offered = ['Sec-WebSocket-Extensions: permessage-deflate', 'Sec-WebSocket-Protocol: a, b'];
-  const answer = await raw.request([HOST, ...UPGRADE, ...offered], { path: '/any?x=%00' });
+  const answer = await raw.request([HOST, TOKEN_HEADER, ...UPGRADE, ...offered], {
+    path: '/any?x=%00',
+  });
   expect(answer.status).toBe(101);
   expect(raw.received.toString()).not.toMatch(/sec-websocket-(?:extensions|protocol)/i);
   expect(raw.received.toString()).toContain(
@@ -114,7 +117,7 @@ test('long headers and half a request are refused', async () => {
 });
 
 test.each(['0.0.0.0', '[::]', '192.0.2.1'])('%s is refused without a token', async (host) => {
-  const opened = openListener(`ws://${host}:0`);
+  const opened = openListener(`ws://${host}:0`, { admission: OPEN });
   await expect(opened).rejects.toThrow(
     `ws://${host}:0: other machines can reach this address, so clients need a token: use --ws-auth, or listen on 127.0.0.1`,
   );

@@ -7,7 +7,7 @@ import { type BearerOptions, readBearerRules } from '../../src/listen/read-beare
 import { tempFolder } from '../config/temp-folder.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { OPEN, openListener, PORT } from './listening-server.ts';
-import { upgrade } from './raw-connection.ts';
+import { RawConnection, UPGRADE } from './raw-connection.ts';
 
 const HOST = 'Host: 127.0.0.1';
 const ACCEPTED = { status: 101, text: '' };
@@ -28,7 +28,7 @@ function bearing(options: BearerOptions): AdmissionRules {
 /** Connects with the value of an Authorization header; null: with none. */
 function connect(address: string, authorization: string | null) {
   const header = authorization === null ? [] : [`Authorization: ${authorization}`];
-  return upgrade(address, [HOST, ...header]);
+  return new RawConnection(address).request([HOST, ...header, ...UPGRADE]);
 }
 
 const HEADERS: [string | null, { status: number; text: string }][] = [
@@ -68,9 +68,10 @@ test.each<[string, () => BearerOptions]>([
 test('a token is not taken from the URL', async () => {
   const admission = bearing({ mode: 'capability-token', token: { sha256: SHA256 } });
   const { address, refused: texts } = await openListener(PORT, { admission });
-  expect(await upgrade(address, [HOST, `Cookie: ${TOKEN}`, `X-Token: Bearer ${TOKEN}`])).toEqual(
-    MISSING,
-  );
+  const others = [`Cookie: ${TOKEN}`, `X-Token: Bearer ${TOKEN}`];
+  const raw = new RawConnection(address);
+  const path = `/?token=${TOKEN}`;
+  expect(await raw.request([HOST, ...others, ...UPGRADE], { path })).toEqual(MISSING);
   expect(texts()).toEqual([MISSING.text]);
 });
 

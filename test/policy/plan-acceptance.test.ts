@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RulesFiles } from '../../src/config/rules-files.ts';
-import { type AcceptedCommand, acceptedLine } from '../../src/policy/rules/accepted-commands.ts';
 import { commandRules } from '../../src/policy/rules/parse-rules.ts';
+import { acceptedLine, type PermanentCommand } from '../../src/policy/rules/permanent-commands.ts';
 import { planAcceptance } from '../../src/policy/rules/plan-acceptance.ts';
 import { type RuleScope, ruleAllows } from '../../src/policy/rules/rule-allows.ts';
 
@@ -20,7 +20,7 @@ const RUNS: Run[] = COMMANDS.flatMap((words) =>
 );
 
 function covers(
-  { words, exact, beyond, project }: Omit<AcceptedCommand, 'fresh'>,
+  { words, exact, beyond, project }: Omit<PermanentCommand, 'fresh'>,
   run: Run,
 ): boolean {
   const isBeginning = words.every((word, index) => word === run.words[index]);
@@ -46,7 +46,7 @@ class Home {
   }
 
   /** `stops`: the process ends before it writes the rule. */
-  async accept(command: Omit<AcceptedCommand, 'fresh'>, stops: boolean): Promise<void> {
+  async accept(command: Omit<PermanentCommand, 'fresh'>, stops: boolean): Promise<void> {
     const { line, addsRule } = await planAcceptance(this.files(), command);
     if (line !== null) this.accepted += `${acceptedLine(line)}\n`;
     if (addsRule && !stops) this.default += ruleOf(command.words);
@@ -83,7 +83,7 @@ test('whatever is accepted and removed, a command is allowed only if it was acce
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const home = new Home();
-      let model: Omit<AcceptedCommand, 'fresh'>[] = [];
+      let model: Omit<PermanentCommand, 'fresh'>[] = [];
       for (const one of steps) {
         if ('removed' in one) {
           home.remove(one.removed);

@@ -206,11 +206,6 @@ describe('what cannot be served is told in a line', () => {
       ['--listen', 'ws://localhost:0'],
       '--listen: expected an IP address, such as 127.0.0.1 or [::1], found "localhost"',
     ],
-    [
-      'a token for a server without a port',
-      ['app-server', '--ws-auth', 'capability-token', '--ws-token-file', 'f'],
-      '--ws-auth requires --listen ws://IP:PORT',
-    ],
   ] as [string, string[], string, string?][])('%s', (_name, args, problem, help = '--help') => {
     const where = place();
     const expected = {

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { type HeddleProcess, type Place, type ProcessOptions, startHeddle } from './support.ts';
 
-/** A line on stderr for each address of a port. */
-const BANNER = /^heddle listens on (ws:\/\/.*:\d+)$/gm;
+/** The lines on stderr for each address of a port. */
+const BANNER =
+  /^heddle app-server\n {2}listening on: (ws:\/\/.*:\d+)\n {2}health: http:\/\/.*:\d+\/healthz$/gm;
 
 export interface Listening {
   heddle: HeddleProcess;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../../src/protocol/line-bytes-max.ts';
 import { ContentLengthSplitter } from '../../src/transport/content-length-splitter.ts';
 import { createSplitter, frame } from '../../src/transport/framing.ts';
 

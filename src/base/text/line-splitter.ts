@@ -1,11 +1,5 @@
 import { Utf8Text } from './utf8-text.ts';
 
-/**
- * The maximum length of a message. A longer one is dropped, and no more than this much of it is
- * kept in memory.
- */
-export const LINE_BYTES_MAX = 32 * 1024 * 1024;
-
 const LF = 0x0a;
 
 /** Why a message was skipped. */
@@ -26,7 +20,7 @@ export class LineSplitter {
   constructor(
     readonly onLine: (line: string) => void,
     readonly onSkipped: (reason: Skipped) => void,
-    readonly lineBytesMax: number = LINE_BYTES_MAX,
+    readonly lineBytesMax: number,
   ) {}
 
   push(chunk: Buffer): void {

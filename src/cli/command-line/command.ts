@@ -43,6 +43,7 @@ export type Command =
   | { run: 'init'; values: OptionValues }
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
+  | { run: 'proxy'; socket: string | null }
   | { run: 'doctor'; settings: GivenSettings; json: boolean }
   | { run: 'request'; request: Request; settings: GivenSettings }
   | { run: 'completion'; shell: Shell }

@@ -140,6 +140,17 @@ export const COMMANDS = {
   exec: EXEC,
   init: INIT,
   wire: WIRE,
+  proxy: {
+    arguments: '',
+    summary: 'connect stdin and stdout to the socket of a server that runs',
+    options: {
+      sock: {
+        value: 'FILE',
+        text: 'the socket; by default that of the home (--listen unix://)',
+        names: 'file',
+      },
+    },
+  },
   doctor: {
     arguments: '',
     summary: 'print what a server would find, and what to do about each problem',

@@ -1,4 +1,5 @@
 import { type ListenAddress, listenAddress } from '../../listen/listen-address.ts';
+import { ListenError } from '../../listen/listen-error.ts';
 import type { BearerOptions } from '../../listen/read-bearer-rules.ts';
 import type { OptionName, OptionValues } from './read-options.ts';
 import { UsageError } from './usage-error.ts';
@@ -30,7 +31,10 @@ const OF_SECRET: OptionName[] = [
 ];
 const OF_PORTS: OptionName[] = ['ws-auth', 'ws-allow-origin', 'ws-allow-host'];
 
-/** Throws a UsageError. */
+/**
+ * Throws a UsageError, or a ListenError if options do not fit together: the exit code is then 1, as
+ * in Codex.
+ */
 export function listenOptions(values: OptionValues): ListenOptions {
   const { listen = [], stdio = false } = values;
   const addresses = listen.map((text) => {
@@ -43,7 +47,7 @@ export function listenOptions(values: OptionValues): ListenOptions {
   const bearer = bearerOptions(values);
   const forPorts = OF_PORTS.find((name) => values[name] !== undefined);
   if (forPorts !== undefined && !addresses.some(({ kind }) => kind === 'ws'))
-    throw new UsageError(`--${forPorts} requires --listen ws://IP:PORT`);
+    throw new ListenError(`--${forPorts} requires --listen ws://IP:PORT`);
   if (values.deterministic === true && addresses.some(({ kind }) => kind !== 'stdio'))
     throw new UsageError('--deterministic serves only stdio://');
   if (values.framing !== undefined && !addresses.some(({ kind }) => kind === 'stdio'))
@@ -64,13 +68,13 @@ function bearerOptions(values: OptionValues): BearerOptions | null {
   ].find((name) => values[name] !== undefined);
   if (wrong !== undefined) {
     const needed = OF_TOKEN.includes(wrong) ? 'capability-token' : 'signed-bearer-token';
-    throw new UsageError(`--${wrong} requires --ws-auth ${needed}`);
+    throw new ListenError(`--${wrong} requires --ws-auth ${needed}`);
   }
   if (mode === undefined) return null;
   if (mode === 'capability-token') return { mode, token: tokenOf(values) };
   const secretFile = values['ws-shared-secret-file'];
   if (secretFile === undefined)
-    throw new UsageError('--ws-auth signed-bearer-token requires --ws-shared-secret-file');
+    throw new ListenError('--ws-auth signed-bearer-token requires --ws-shared-secret-file');
   return {
     mode: 'signed-bearer-token',
     secretFile,
@@ -83,12 +87,12 @@ function bearerOptions(values: OptionValues): BearerOptions | null {
 function tokenOf(values: OptionValues): { file: string } | { sha256: string } {
   const { 'ws-token-file': file, 'ws-token-sha256': sha256 } = values;
   if ((file === undefined) === (sha256 === undefined))
-    throw new UsageError(
+    throw new ListenError(
       '--ws-auth capability-token requires either --ws-token-file or --ws-token-sha256',
     );
   if (file !== undefined) return { file };
   if (sha256 === undefined || !/^[0-9a-f]{64}$/i.test(sha256))
-    throw new UsageError(
+    throw new ListenError(
       '--ws-token-sha256 requires the SHA-256 of the token: 64 hexadecimal digits',
     );
   return { sha256 };
@@ -97,7 +101,7 @@ function tokenOf(values: OptionValues): { file: string } | { sha256: string } {
 function secondsOf(text: string | undefined): number {
   if (text === undefined) return CLOCK_SKEW_SECONDS;
   if (!/^\d{1,9}$/.test(text))
-    throw new UsageError(
+    throw new ListenError(
       `--ws-max-clock-skew-seconds requires a whole number of seconds, found ${JSON.stringify(text)}`,
     );
   return Number(text);

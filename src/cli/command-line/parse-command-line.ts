@@ -94,6 +94,8 @@ function commandFrom(words: Words, values: OptionValues): Command {
       return { run: 'init', values };
     case 'wire':
       return { run: 'wire', asked: wireOptions(values), options: serveOptions(values) };
+    case 'proxy':
+      return { run: 'proxy', socket: values.sock ?? null };
     case 'doctor':
       return { run: 'doctor', settings: settingsOf(values), json };
     case 'trust':

@@ -85,6 +85,9 @@ const OF_LISTENERS = {
   'ws-allow-host': texts,
 } as const;
 
+/** The options that only proxy has. */
+const OF_PROXY = { sock: text } as const;
+
 const OPTIONS = {
   ...SETTINGS,
   ...NO_EFFECT,
@@ -93,6 +96,7 @@ const OPTIONS = {
   ...OF_INIT,
   ...OF_WIRE,
   ...OF_LISTENERS,
+  ...OF_PROXY,
   'strict-config': flag,
   cd: { ...text, short: 'C' },
   stdio: flag,

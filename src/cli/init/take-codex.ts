@@ -8,7 +8,7 @@ import { OTHER_KEYS } from '../../config/keys/unserved-keys.ts';
 import { parseLayer, readConfigText } from '../../config/layers/layer.ts';
 import { mcpSettings } from '../../config/mcp/mcp-settings.ts';
 import { unusedAgentPaths } from '../../config/problems/agent-warnings.ts';
-import { unusedPaths } from '../../config/problems/key-warnings.ts';
+import { unusedPaths } from '../../config/problems/unknown-keys.ts';
 import { isTable } from '../../config/toml/config-table.ts';
 import { loadToml } from '../../config/toml/toml.ts';
 import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';

@@ -1,4 +1,5 @@
 import { LineSplitter } from '../../base/text/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../../protocol/line-bytes-max.ts';
 
 /** A line of the input, with its number from 1. */
 export interface InputLine {
@@ -22,6 +23,7 @@ export async function* inputLines(
         text: '',
         problem: reason === 'too_long' ? 'the line is too long' : 'it is not UTF-8',
       }),
+    LINE_BYTES_MAX,
   );
   for await (const chunk of chunks) {
     lines.push(chunk);

@@ -13,10 +13,10 @@ import {
 } from '../toml/config-error.ts';
 import { idleWebSearch } from '../web-search.ts';
 import { agentWarnings } from './agent-warnings.ts';
-import { keyWarnings } from './key-warnings.ts';
 import { keyringWarnings } from './keyring-warnings.ts';
 import { missingProgram } from './missing-program.ts';
 import { limitedSettings, requirementWarnings } from './requirement-warnings.ts';
+import { keyWarnings } from './unknown-keys.ts';
 
 /** The details of a warning about a value that threads cannot do without. */
 const REFUSED =

@@ -19,6 +19,11 @@ export interface Caller {
   drained(): Promise<void> | null;
   /** Writes the messages that were sent to the client so far. */
   flush(): void;
+  /**
+   * From now on, notifications and requests to the client wait, but no responses. Returns the
+   * function that sends them.
+   */
+  hold(): () => void;
   /** The params of the caller's open requests with this id. */
   openParams(requestId: string | number): readonly object[];
   /** Aborts when the client can send nothing more, or does not wait for responses any more. */

@@ -110,6 +110,8 @@ async function followed(deps: ThreadServices, resumed: Resumed): Promise<ThreadR
       // questions.
       for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)])
         deps.followers.subscribe(id, context.caller.id);
+      // A long answer is made in parts: what is announced meanwhile continues it.
+      context.answerInParts(context.caller.hold());
       offerTools(deps, thread, context.caller);
       return answer();
     };

@@ -3,9 +3,9 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
 import type { NetworkRule } from '../network/network-rule.ts';
-import { acceptedCommands, narrowed } from './accepted-commands.ts';
 import type { ParsedRules, PrefixRule, RuleProblem } from './command-rules.ts';
 import { matchesPrefix } from './matches-prefix.ts';
+import { narrowed, permanentCommands } from './permanent-commands.ts';
 import { readNetworkRule } from './read-network-rule.ts';
 import { RuleReader, type RuleValue } from './rule-reader.ts';
 
@@ -74,7 +74,7 @@ export function commandRules(files: RulesFiles): Promise<ParsedRules> {
 
 async function parseFiles({ files, accepted, problems }: RulesFiles): Promise<ParsedRules> {
   const breaks = new EventLoopYield();
-  const commands = await acceptedCommands(accepted, breaks);
+  const commands = await permanentCommands(accepted, breaks);
   const parsed: ParsedRules[] = [];
   for (const { text, path } of files) {
     const file = await parseRules(text, path, breaks);

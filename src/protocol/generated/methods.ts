@@ -131,6 +131,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'remoteControl/status/read': { served: true, stability: 'experimental', params: 'none', experimentalFields: [] },
   'review/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'rollout/compress': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'server/connection/close': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'server/diagnostics': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'skills/config/write': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'skills/extraRoots/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },

@@ -2515,6 +2515,9 @@ export interface ServerCapabilities {
    * The sandbox program for commands, such as bubblewrap. Null: this machine has none. The server checks only with the first sandboxed command whether it works.
    */
   sandbox: string | null;
+  /**
+   * The transports that a server can serve: `stdio`, `ws` and `unix`. `--listen` chooses among them.
+   */
   transports: string[];
   /**
    * The server's limits, by name. The name ends with the unit.
@@ -2526,6 +2529,7 @@ export interface ServerCapabilities {
 export interface ServerDiagnosticsResponse {
   process: ServerDiagnosticsProcess;
   gauges: ServerDiagnosticsGauge[];
+  connections: ServerDiagnosticsConnection[];
 }
 export interface ServerDiagnosticsProcess {
   id: number;
@@ -2544,6 +2548,45 @@ export interface ServerDiagnosticsGauge {
    */
   name: string;
   value: number;
+}
+/**
+ * An open connection of a client.
+ */
+export interface ServerDiagnosticsConnection {
+  /**
+   * Unique while the server runs.
+   */
+  id: number;
+  /**
+   * `stdio`, `unix`, or the address and port of the client of a web socket.
+   */
+  peer: string;
+  /**
+   * Null: it has not made its handshake.
+   */
+  client: ClientInfo | null;
+  connectedAtMs: number;
+  threadsFollowed: number;
+  /**
+   * The messages that the server has not passed on to the system, because the client does not read.
+   */
+  unreadMessages: number;
+  /**
+   * Their size.
+   */
+  unreadBytes: number;
+}
+export interface ServerConnectionCloseParams {
+  /**
+   * The id in `server/diagnostics`.
+   */
+  connectionId: number;
+}
+export interface ServerConnectionCloseResponse {
+  /**
+   * False: there is no such connection.
+   */
+  closed: boolean;
 }
 export interface WarningNotification {
   message: string;
@@ -5597,7 +5640,9 @@ export interface ClientRequests {
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   /** Starts a review of changes to code. A turn that runs in the thread is interrupted. */
   'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
-  /** Returns the server's use of resources and its load. */
+  /** Ends a connection, after the messages that wait for it. Its client can connect again. */
+  'server/connection/close': { params: ServerConnectionCloseParams; result: ServerConnectionCloseResponse };
+  /** Returns the server's use of resources, its load and its connections. */
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   /** Switches a skill on or off, in `[[skills.config]]` of config.toml. */
   'skills/config/write': { params: SkillsConfigWriteParams; result: SkillsConfigWriteResponse };

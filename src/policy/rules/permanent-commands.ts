@@ -8,7 +8,7 @@ import type { PrefixRule, RuleProblem } from './command-rules.ts';
  * A line of `heddle-accepted.jsonl`: a person allowed a command permanently, and `default.rules`
  * has a rule for it.
  */
-export interface AcceptedCommand {
+export interface PermanentCommand {
   /** The pattern of the rule that this line narrows. */
   words: readonly string[];
   /** Whether only these words are allowed. Otherwise, further words may follow. */
@@ -27,8 +27,8 @@ export interface AcceptedCommand {
 }
 
 /** Accepted commands by their words, and a problem for each invalid line. */
-export interface AcceptedCommands {
-  of(words: readonly string[]): readonly AcceptedCommand[];
+export interface PermanentCommands {
+  of(words: readonly string[]): readonly PermanentCommand[];
   problems: readonly RuleProblem[];
 }
 
@@ -38,11 +38,11 @@ const LINE_UNITS = 10;
 const KEYS: ReadonlySet<string> = new Set(['words', 'exact', 'beyond', 'project', 'fresh']);
 
 /** Parses the lines of `heddle-accepted.jsonl`. */
-export async function acceptedCommands(
+export async function permanentCommands(
   file: RulesFile | null,
   breaks: EventLoopYield,
-): Promise<AcceptedCommands> {
-  const byWords = new Map<string, AcceptedCommand[]>();
+): Promise<PermanentCommands> {
+  const byWords = new Map<string, PermanentCommand[]>();
   const problems: RuleProblem[] = [];
   const all = (file?.text ?? '').split('\n').entries();
   for await (const [index, line] of inSlices(all, LINE_UNITS, breaks)) {
@@ -67,12 +67,12 @@ export function acceptedLine({
   beyond,
   project,
   fresh = false,
-}: AcceptedCommand): string {
+}: PermanentCommand): string {
   return JSON.stringify({ words, exact, beyond, project, ...(fresh ? { fresh } : {}) });
 }
 
 /** Returns a rule of `default.rules` as it holds: unchanged if no line narrows it. */
-export function narrowed(rule: PrefixRule, accepted: AcceptedCommands): PrefixRule[] {
+export function narrowed(rule: PrefixRule, accepted: PermanentCommands): PrefixRule[] {
   const words = plainPattern(rule);
   const lines = rule.decision === 'allow' && words !== null ? accepted.of(words) : [];
   if (lines.length === 0) return [rule];
@@ -96,7 +96,7 @@ export function plainPattern({ pattern }: PrefixRule): string[] | null {
 const INVALID =
   'expected {"words": […], "exact": true or false, "beyond": true or false, "project": "an absolute path"}';
 
-function readLine(line: string): AcceptedCommand | null {
+function readLine(line: string): PermanentCommand | null {
   let value: unknown;
   try {
     value = JSON.parse(line);

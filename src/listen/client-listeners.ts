@@ -15,7 +15,7 @@ import { isLoopback, type ListenAddress, socketUrl } from './listen-address.ts';
 import { ListenError } from './listen-error.ts';
 import { homeSocket, prepareSocketFolder, removeStaleSocket } from './prepare-socket-folder.ts';
 
-export interface ListenersOptions {
+export interface ClientListenersOptions {
   home: string;
   cwd: string;
   admission: AdmissionRules;
@@ -34,11 +34,11 @@ export interface OpenListener {
 }
 
 /** The addresses on which a server accepts clients. */
-export class Listeners {
+export class ClientListeners {
   readonly #open: OpenListener[] = [];
-  readonly #options: ListenersOptions;
+  readonly #options: ClientListenersOptions;
 
-  constructor(options: ListenersOptions) {
+  constructor(options: ClientListenersOptions) {
     this.#options = options;
   }
 
@@ -46,7 +46,7 @@ export class Listeners {
     return this.#open;
   }
 
-  /** Rejects with a ListenError. Listeners that are open by then stay so until `close`. */
+  /** Rejects with a ListenError. ClientListeners that are open by then stay so until `close`. */
   async open(address: Extract<ListenAddress, { kind: 'ws' | 'unix' }>): Promise<OpenListener> {
     const opened =
       address.kind === 'ws' ? await this.#openPort(address) : await this.#openSocket(address.path);
