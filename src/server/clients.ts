@@ -193,7 +193,7 @@ export class Clients implements ClientChannel {
    * without.
    */
   isAttended(threadId: string): boolean {
-    if (!this.#outlivesClients) return true;
+    if (this.#outlivesClients) return true;
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
