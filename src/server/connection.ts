@@ -188,12 +188,9 @@ export class Connection {
     return this.#writer.drained();
   }
 
-  /**
-   * As `drained`, for work that others follow too. For a remote client it waits no longer than one
-   * turn of the event loop, in which messages are written to those that read.
-   */
+  /** As `drained`, for work that others follow too: a remote client only gets time to be sent to. */
   heldBack(): Promise<void> | null {
-    const backlog = this.#writer.drained();
+    const backlog = this.drained();
     if (backlog === null || this.#options.transport.isRemote !== true) return backlog;
     return new Promise((resolve) => setImmediate(resolve));
   }
