@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { CLOSE_MS_MAX } from '../agent/closing-programs.ts';
 import { systemClock } from '../base/clock.ts';
 import { protectStore, storeFileIn } from '../base/files/own-file.ts';
+import { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import { showText } from '../base/text/show-text.ts';
 import type { ClientListeners } from '../listen/client-listeners.ts';
@@ -57,7 +58,7 @@ async function listen(
   // Whoever has read the addresses may be gone: the server goes on.
   host.system.stderr.on('error', () => {});
   try {
-    const listeners = await openListeners(options.listen, {
+    const opening = openListeners(options.listen, {
       home: host.home,
       cwd: workingDirectory(options.cwd),
       clock: systemClock,
@@ -65,6 +66,8 @@ async function listen(
       stderr: host.system.stderr,
       connect: (transport) => service.server.connect(transport),
     });
+    // It may wait for another server that starts.
+    const listeners = await new KeepAlive().during(opening);
     end.before(() => listeners.close());
     return listeners;
   } catch (error) {

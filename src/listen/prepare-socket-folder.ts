@@ -12,8 +12,8 @@ import { ListenError } from './listen-error.ts';
 const CONTROL_FOLDER = 'app-server-control';
 /** The system's limit, less the NUL at the end. Node cuts longer paths off. */
 const PATH_BYTES_MAX = 107;
-/** The longest path beside a socket where it is made before it gets its name. */
-const MADE_BESIDE = '.hXXXXXX/s';
+/** The most that the path of a socket has beyond that of its folder while it is made. */
+const NAME_BYTES = '/.hXXXXXX/s'.length;
 const PRIVATE = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
@@ -31,9 +31,10 @@ export async function prepareSocketFolder(path: string, home: string): Promise<v
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
     throw new ListenError(`${path}: the path of a socket has at most ${PATH_BYTES_MAX} bytes`);
   const folder = dirname(path);
-  if (Buffer.byteLength(join(folder, MADE_BESIDE)) > PATH_BYTES_MAX)
+  const folderMax = PATH_BYTES_MAX - NAME_BYTES;
+  if (Buffer.byteLength(folder) > folderMax)
     throw new ListenError(
-      `${path}: the path of a socket's folder has at most ${PATH_BYTES_MAX - MADE_BESIDE.length - 1} bytes`,
+      `${path}: the path of the folder of a socket has at most ${folderMax} bytes`,
     );
   try {
     if (path === homeSocket(home)) await makeFolder(home);

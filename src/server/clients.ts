@@ -193,7 +193,7 @@ export class Clients implements ClientChannel {
    * without.
    */
   isAttended(threadId: string): boolean {
-    if (!this.#outlivesClients) return true;
+    if (this.#outlivesClients) return true;
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
@@ -239,7 +239,7 @@ export class Clients implements ClientChannel {
     const waits = [];
     const isOwnWork = typeof audience === 'object' && 'connection' in audience;
     for (const connection of this.#audience(audience)) {
-      const wait = isOwnWork || connection.isWaitedFor ? connection.drained() : null;
+      const wait = isOwnWork ? connection.drained() : connection.heldBack();
       if (wait !== null) waits.push(wait);
     }
     return waits.length === 0 ? null : Promise.all(waits).then(() => undefined);

@@ -180,17 +180,19 @@ export class Connection {
     };
   }
 
-  /** Whether work for several clients waits for this one if it reads slowly. */
-  get isWaitedFor(): boolean {
-    return this.#options.transport.isRemote !== true;
-  }
-
   /**
    * Returns null while the client keeps up with reading, else a promise that resolves when it has
    * caught up.
    */
   drained(): Promise<void> | null {
     return this.#writer.drained();
+  }
+
+  /** As `drained`, for work that others follow too: a remote client only gets time to be sent to. */
+  heldBack(): Promise<void> | null {
+    const backlog = this.drained();
+    if (backlog === null || this.#options.transport.isRemote !== true) return backlog;
+    return new Promise((resolve) => setImmediate(resolve));
   }
 
   /**

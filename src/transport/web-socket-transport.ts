@@ -65,6 +65,8 @@ export function webSocketTransport(
   { socket, stream, peer }: { socket: WebSocket; stream: Duplex; peer: string },
   frames: SharedFrames,
 ): Transport {
+  // One of the two sides closes it: nothing may follow the frame that says so.
+  const isOver = () => socket.readyState !== socket.OPEN;
   return {
     isRemote: true,
     peer,
@@ -83,8 +85,12 @@ export function webSocketTransport(
     },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
-    write: (texts, onTaken) => void stream.write(frames.ofAll(texts), onTaken),
+    write(texts, onTaken) {
+      if (isOver()) onTaken();
+      else stream.write(frames.ofAll(texts), onTaken);
+    },
     writeLong(parts, onTaken) {
+      if (isOver()) return onTaken();
       stream.cork();
       for (const frame of inFrames(parts)) stream.write(frame);
       stream.write(NOTHING, onTaken);
@@ -97,7 +103,11 @@ export function webSocketTransport(
       stream.once('error', callback);
       socket.once('close', () => callback(null));
     },
-    end: (why) => socket.close(why === 'slow' ? TRY_AGAIN_LATER : GOING_AWAY),
+    end(why) {
+      // Else the client's answer to the close would not be read.
+      socket.resume();
+      socket.close(why === 'slow' ? TRY_AGAIN_LATER : GOING_AWAY);
+    },
   };
 }
 
