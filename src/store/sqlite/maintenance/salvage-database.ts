@@ -11,9 +11,17 @@ import { SalvageSource } from './salvage-source.ts';
 import { SalvageTarget } from './salvage-target.ts';
 
 /** The columns of `thread` that are JSON. */
-const THREAD_JSON = ['origin', 'git_info', 'settings', 'token_usage', 'told', 'goal'] as const;
+const THREAD_JSON = [
+  'origin',
+  'git_info',
+  'settings',
+  'token_usage',
+  'told',
+  'goal',
+  'queue',
+] as const;
 /** Those of them that may be null. */
-const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal'] as const;
+const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal', 'queue'] as const;
 /**
  * A log is no longer than this beyond what its histories need: a larger ordinal is a damaged
  * number.
@@ -47,6 +55,7 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
   const shortened = copyThreads(from, target);
   copyEntries(from, target);
   losses.unfinishedItems = copyPartials(from, target);
+  copyQueued(from, target);
   losses.unfinishedItems += copyBlobs(from, target);
   const records = fillGaps(db);
   losses.wholeThreads = lostThreads(from, target);
@@ -132,9 +141,13 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
   const dropPartials = target.db.prepare(
     'DELETE FROM partial WHERE thread_id IN (SELECT id FROM thread WHERE log_id = ?) AND instr(payload, ?)',
   );
+  const dropQueued = target.db.prepare(
+    'DELETE FROM queued_submission WHERE thread_id IN (SELECT id FROM thread WHERE log_id = ?) AND instr(payload, ?)',
+  );
   let partials = 0;
   for (const { log_id, hash } of missing) {
     partials += dropPartials.run(log_id, hash).changes;
+    dropQueued.run(log_id, hash);
     dropEntries.run(log_id, hash);
     dropThread.run(log_id, hash);
   }
@@ -143,6 +156,7 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
     DELETE FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob);
     DELETE FROM history WHERE thread_id NOT IN (SELECT id FROM thread);
     DELETE FROM partial WHERE thread_id NOT IN (SELECT id FROM thread);
+    DELETE FROM queued_submission WHERE thread_id NOT IN (SELECT id FROM thread);
   `);
   dropUnusedSegments(target);
   return partials;
@@ -179,6 +193,23 @@ function copyPartials(from: SalvageSource, target: SalvageTarget): number {
     if (target.insert('partial', copied)) target.noteBlobs(logId, String(copied.payload));
   }
   return Math.max(lost, from.damaged.has('partial') ? 1 : 0);
+}
+
+/** A queue whose entry is lost goes on without it. */
+function copyQueued(from: SalvageSource, target: SalvageTarget): void {
+  if (!from.hasTable('queued_submission')) return;
+  const logOf = target.db
+    .prepare<[unknown], number>('SELECT log_id FROM thread WHERE id = ?')
+    .pluck();
+  for (const { rowid: _, ...row } of from.rows('queued_submission', [
+    'thread_id',
+    'id',
+    'payload',
+  ])) {
+    const logId = logOf.get(row.thread_id);
+    if (logId === undefined || !isJson(row.payload)) continue;
+    if (target.insert('queued_submission', row)) target.noteBlobs(logId, String(row.payload));
+  }
 }
 
 /** Brings an unfinished item up to date. The function returns null if a part of it is lost. */

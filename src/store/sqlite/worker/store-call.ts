@@ -28,6 +28,7 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'rec
   agentIds: 'part',
   tokensBelow: 'record',
   leftAgents: 'record',
+  readQueued: 'part',
   listTurns: 'part',
   listItems: 'part',
   readItems: 'part',
