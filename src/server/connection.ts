@@ -6,6 +6,7 @@ import {
 import { type Clock, sleep } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
+import { experimentalNotifications } from '../protocol/generated/methods.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError, shuttingDown } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
@@ -144,10 +145,12 @@ export class Connection {
   }
 
   /**
-   * Whether the client gets this notification: after the handshake, unless it has opted out of it.
+   * Whether the client gets this notification: after the handshake, unless it has opted out of it,
+   * or not into the experimental API that it belongs to.
    */
   hears(method: string): boolean {
-    return this.#client !== null && !this.#muted.has(method);
+    if (this.#client === null || this.#muted.has(method)) return false;
+    return this.experimentalApi || !experimentalNotifications.includes(method);
   }
 
   /** Sends a notification or a request. */

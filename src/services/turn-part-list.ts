@@ -7,6 +7,7 @@ import { guardianKind } from '../agent/guardian/guardian-kind.ts';
 import { Hooks } from '../agent/hooks/hooks.ts';
 import type { McpServices } from '../agent/mcp/mcp-tool-call.ts';
 import { McpTools } from '../agent/mcp/mcp-tools.ts';
+import { SubmissionQueue } from '../agent/queue/submission-queue.ts';
 import { SubAgents } from '../agent/sub-agents/sub-agents.ts';
 import { ToolFinder } from '../agent/tool-search/tool-finder.ts';
 import type { TurnPartKind } from '../agent/turn/turn-part-kind.ts';
@@ -31,6 +32,8 @@ export const turnPartList = (
   { create: (thread) => new Compaction(thread) },
   // After the compaction, which begins a session for hooks.
   { create: (thread) => new Hooks(thread) },
+  // After the compaction, which a client has asked for, and before the goal.
+  { create: (thread) => new SubmissionQueue(thread) },
   { create: (thread) => new GoalKeeper(thread), reverted: ({ goal }) => awaitingUser(goal) },
   ...more,
   // The last one: it searches the tools of all others.

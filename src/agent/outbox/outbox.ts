@@ -264,9 +264,11 @@ export class Outbox {
     const patches = [this.#owed.patch, ...steps.map(({ patch }) => patch)].filter(
       (patch) => patch != null,
     );
+    const queued = steps.flatMap(({ queued: each }) => each ?? []);
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
+        ...(queued.length > 0 && { queued }),
         ...unfinishedIn(steps),
         durable: steps.some(({ durable }) => durable),
       });

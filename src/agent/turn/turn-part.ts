@@ -3,6 +3,7 @@ import type {
   ResponseItem,
   TokenUsageBreakdown,
   TurnError,
+  TurnStartParams,
   UntimedItem,
 } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -42,6 +43,21 @@ export interface DueTurn {
    * fails the turn; null: none. Rejects only with the store's error.
    */
   readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
+}
+
+/** Input that has waited, and what is stored and announced with the start of its turn. */
+export interface TakenInput {
+  params: TurnStartParams;
+  step: StepAddition;
+}
+
+/**
+ * A turn that a part wants to begin with input that has waited. It may begin while no client
+ * follows the thread.
+ */
+export interface DueInput {
+  /** Lets `begin` begin the turn, and nobody else take the input. Null: there is none any more. */
+  take<T>(begin: (taken: TakenInput) => Promise<T>): Promise<T | null>;
 }
 
 /** The end of a turn in place of a request to the model. */
@@ -88,7 +104,7 @@ export interface TurnPart {
    */
   tools?(soFar: readonly Tool[], signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
-  due?(): DueTurn | null;
+  due?(): DueTurn | DueInput | null;
   /** Returns the announcements for a client that has resumed the thread. */
   opened?(how: Opening): Announcement[];
 
