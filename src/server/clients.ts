@@ -39,7 +39,7 @@ export class Clients implements ClientChannel {
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (connections, method, params) => this.#send(connections, method, params),
       isProvided: (threadId) => this.#providers.isExpected(threadId),
-      canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
+      canAnyoneAnswer: () => this.isReachable,
     });
   }
 
@@ -50,6 +50,11 @@ export class Clients implements ClientChannel {
   /** The number of requests to clients that wait for an answer. */
   get pendingCount(): number {
     return this.#pending.count;
+  }
+
+  /** Whether a connection can still send something. */
+  get isReachable(): boolean {
+    return [...this.#connections.values()].some(({ inputEnded }) => !inputEnded);
   }
 
   /** The ids of the connections. */

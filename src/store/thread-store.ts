@@ -166,8 +166,8 @@ export interface ThreadStore {
    */
   leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }>;
   /**
-   * Reads what those of the submissions say that wait in the thread's queue, in this order. Reads at
-   * least one and not more than SLICE_BYTES_MAX.
+   * Reads what those of the submissions say that wait in the thread's queue, in this order. Reads
+   * at least one and not more than SLICE_BYTES_MAX.
    */
   readQueued(threadId: string, ids: readonly string[]): Promise<QueuedSubmission[]>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;

@@ -104,17 +104,8 @@ export class Outbox {
       const step = make();
       if (step === null) return false;
       await new Promise<void>((resolve, reject) => {
-        void this.#store([
-          {
-            step,
-            sequence: null,
-            deltas: [],
-            weight: 0,
-            isAlone: true,
-            done: resolve,
-            failed: reject,
-          },
-        ]);
+        const alone = { sequence: null, deltas: [], weight: 0, isAlone: true };
+        void this.#store([{ step, ...alone, done: resolve, failed: reject }]);
       });
       return true;
     });
@@ -264,11 +255,10 @@ export class Outbox {
     const patches = [this.#owed.patch, ...steps.map(({ patch }) => patch)].filter(
       (patch) => patch != null,
     );
-    const queued = steps.flatMap(({ queued: each }) => each ?? []);
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
-        ...(queued.length > 0 && { queued }),
+        queued: steps.flatMap(({ queued }) => queued ?? []),
         ...unfinishedIn(steps),
         durable: steps.some(({ durable }) => durable),
       });

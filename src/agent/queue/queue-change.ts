@@ -8,9 +8,9 @@ import {
 import type { QueueRecord, WaitingSubmission } from '../../store/queue-record.ts';
 
 /** The most entries of a queue. */
-export const ENTRIES_MAX = 100;
+const ENTRIES_MAX = 100;
 /** The most characters that all entries of a queue have together, as JSON. */
-export const CHARS_MAX = 16 * 1024 * 1024;
+const CHARS_MAX = 16 * 1024 * 1024;
 /** How many of the submissions that had their turns are remembered. */
 const BEGUN_MAX = 100;
 

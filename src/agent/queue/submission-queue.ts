@@ -5,19 +5,15 @@ import type { QueueHold, QueueRecord, WaitingSubmission } from '../../store/queu
 import { isDecided } from '../../tools/denial.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import type {
-  DueInput,
-  TakenInput,
-  TurnContext,
-  TurnOutcome,
-  TurnPart,
-} from '../turn/turn-part.ts';
+import type { DueInput, TakenInput } from '../turn/due-input.ts';
+import type { TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
 import { begun, entryOf, NO_QUEUE, type QueueChange, removed } from './queue-change.ts';
 
 /**
  * The queue of a loaded thread: begins a turn with each submission, one after another. The entries
  * change in memory once the change is stored, and one change at a time. An entry leaves the queue
- * with the write that stores the start of its turn.
+ * with the write that stores the start of its turn. In the list of parts it stands before the goal,
+ * because the user has said what waits here.
  */
 export class SubmissionQueue implements TurnPart {
   readonly #thread: ThreadContext;

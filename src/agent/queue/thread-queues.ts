@@ -9,7 +9,7 @@ import type { ThreadStore } from '../../store/thread-store.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import { checkInput } from '../prompt/check-input.ts';
 import type { StoredChange } from '../thread-state.ts';
-import type { DueInput } from '../turn/turn-part.ts';
+import type { DueInput } from '../turn/due-input.ts';
 import type { Joined } from '../turn/turn-starter.ts';
 import { added, NO_QUEUE, type QueueChange, removed, reordered, updated } from './queue-change.ts';
 import { SubmissionQueue } from './submission-queue.ts';
@@ -32,7 +32,7 @@ interface QueuingThread {
   readonly turns: { startWaiting(input: DueInput): Promise<Joined | null> };
 }
 
-interface ThreadQueuesDeps {
+interface QueueResources {
   threads: QueueThreads;
   store: Pick<ThreadStore, 'readQueued'>;
   clients: ClientChannel;
@@ -44,9 +44,9 @@ type Content = Pick<QueuedSubmission, 'input' | 'responsesapiClientMetadata'>;
 
 /** The queues of all threads, loaded or not. Methods reject with an RpcError or a StoreError. */
 export class ThreadQueues {
-  readonly #deps: ThreadQueuesDeps;
+  readonly #deps: QueueResources;
 
-  constructor(deps: ThreadQueuesDeps) {
+  constructor(deps: QueueResources) {
     this.#deps = deps;
   }
 

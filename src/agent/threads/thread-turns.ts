@@ -20,9 +20,9 @@ import { beginReview } from '../review/begin-review.ts';
 import type { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { DueInput } from '../turn/due-input.ts';
 import { injectModelItems } from '../turn/inject-model-items.ts';
 import type { TurnBeginning } from '../turn/turn-opening.ts';
-import type { DueInput } from '../turn/turn-part.ts';
 import { type Joined, type RunTurn, TurnStarter } from '../turn/turn-starter.ts';
 
 interface ThreadTurnsOptions {

@@ -23,6 +23,8 @@ export interface Attendance {
   isFollowed(threadId: string): boolean;
   /** Whether a follower can still send messages. Only then may the thread begin turns by itself. */
   isAttended(threadId: string): boolean;
+  /** Whether any client can still send messages. */
+  readonly isReachable: boolean;
 }
 
 /** Unloads threads: idle ones after a while, and all of them at the end of the server. */

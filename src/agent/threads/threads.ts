@@ -39,8 +39,6 @@ export class Threads {
   readonly #loaded: LoadedThreads;
   readonly #loader: ThreadLoader;
   readonly #unloader: ThreadUnloader;
-  /** How many wait until all turns have ended, to end the server then. */
-  #waitingForEnd = 0;
   /** The agents that threads have started. */
   readonly agents: SubAgentThreads;
 
@@ -144,12 +142,12 @@ export class Threads {
   }
 
   /**
-   * Lets an idle thread begin a due turn. If no follower can still send messages, only one with
-   * input that has waited, and none if the server is about to end.
+   * Lets an idle thread begin a due turn, if a follower can still send messages; one with input
+   * that has waited, if any client can.
    */
   beginDueTurn(threadId: string): void {
     const isAttended = this.#attendance.isAttended(threadId);
-    if (isAttended || this.#waitingForEnd === 0) this.find(threadId)?.turns.beginDue(isAttended);
+    if (isAttended || this.#attendance.isReachable) this.find(threadId)?.turns.beginDue(isAttended);
   }
 
   /**
@@ -241,13 +239,10 @@ export class Threads {
 
   /**
    * Resolves when the turns that run now, or are being begun, have ended, and those of their
-   * agents. Meanwhile no turn begins by itself that no client attends.
+   * agents.
    */
-  async turnsEnded(): Promise<void> {
-    this.#waitingForEnd++;
-    await this.#loaded.turnsEnded().finally(() => {
-      this.#waitingForEnd--;
-    });
+  turnsEnded(): Promise<void> {
+    return this.#loaded.turnsEnded();
   }
 
   /**

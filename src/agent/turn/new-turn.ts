@@ -4,9 +4,10 @@ import type { TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import { askedTier } from '../settings/resolve-settings.ts';
 import { ActiveTurn } from './active-turn.ts';
+import type { TakenInput } from './due-input.ts';
 import type { InputAuthor } from './turn-input.ts';
 import type { TurnOpening } from './turn-opening.ts';
-import type { DueTurn, TakenInput } from './turn-part.ts';
+import type { DueTurn } from './turn-part.ts';
 
 /** A turn that is to begin. */
 export interface NewTurn {

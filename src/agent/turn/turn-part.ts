@@ -3,7 +3,6 @@ import type {
   ResponseItem,
   TokenUsageBreakdown,
   TurnError,
-  TurnStartParams,
   UntimedItem,
 } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -11,6 +10,7 @@ import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn, TurnKind } from './active-turn.ts';
+import type { DueInput } from './due-input.ts';
 import type { PendingCall, TurnEffects, TurnEvents, TurnFacts } from './turn-events.ts';
 
 /** A running turn, as its parts see it. They can change the settings of its next model request. */
@@ -43,21 +43,6 @@ export interface DueTurn {
    * fails the turn; null: none. Rejects only with the store's error.
    */
   readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
-}
-
-/** Input that has waited, and what is stored and announced with the start of its turn. */
-export interface TakenInput {
-  params: TurnStartParams;
-  step: StepAddition;
-}
-
-/**
- * A turn that a part wants to begin with input that has waited. It may begin while no client
- * follows the thread.
- */
-export interface DueInput {
-  /** Lets `begin` begin the turn, and nobody else take the input. Null: there is none any more. */
-  take<T>(begin: (taken: TakenInput) => Promise<T>): Promise<T | null>;
 }
 
 /** The end of a turn in place of a request to the model. */
@@ -93,9 +78,8 @@ export type EventHandlers = {
  * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a
  * part implements the moments that it needs. At each moment the parts act in the order of
  * `turn-part-list.ts`. A method that returns a step changes memory at once; the turn stores and
- * announces the step in its own commit of that moment. If a method throws, the error is logged, and
- * the part is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of a
- * handler in `on` counts as its row in `turn-events.ts` says.
+ * announces it in its own commit of that moment. A part that throws is passed over. But an error of
+ * `tools` or `beforeRequest` fails the turn, and one in `on` counts as its row in `turn-events.ts`.
  */
 export interface TurnPart {
   /**

@@ -12,6 +12,7 @@ import { settingsChange } from '../settings/settings-change.ts';
 import { withTurnOverrides } from '../settings/turn-overrides.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn, InputReservation } from './active-turn.ts';
+import type { DueInput } from './due-input.ts';
 import { type NewTurn, newActiveTurn, settingsOfTurn, toldChange } from './new-turn.ts';
 import {
   type ArrivedInput,
@@ -23,7 +24,7 @@ import {
   withheldItem,
 } from './turn-input.ts';
 import type { TurnBeginning } from './turn-opening.ts';
-import type { DueInput, DueTurn } from './turn-part.ts';
+import type { DueTurn } from './turn-part.ts';
 import { turnView } from './turn-view.ts';
 
 /**
