@@ -106,7 +106,7 @@ class Player {
 
   /** Compares what clients see with what is expected. */
   async check(): Promise<void> {
-    const { threadId } = { threadId: this.#threadId };
+    const threadId = this.#threadId;
     const { data, heldBecause } = await this.#client.request('thread/queue/list', { threadId });
     const { waiting, turns } = this.expected;
     expect({
@@ -243,7 +243,7 @@ class Player {
   }
 }
 
-/** The keys in another order; if it is wrong, with one of them twice, or with one that is not there. */
+/** The keys in another order; if it is wrong, with one twice, or with one that is not there. */
 function permuted(keys: string[], { number: by, isWrong }: { number: number; isWrong: boolean }) {
   const turned = keys.map((_, index) => keys[(index + by) % keys.length] ?? '');
   const order = by % 2 === 0 ? turned : turned.reverse();
