@@ -1,7 +1,8 @@
-import { type RpcError, refused } from './rpc-error.ts';
+import { invalidParams, type RpcError, refused } from './rpc-error.ts';
 
+/** For a request that wants any entry. */
 export function queueEmpty(): RpcError {
-  return refused('queue_empty', 'queue is empty');
+  return refused('submission_not_found', 'queue is empty');
 }
 
 export function submissionNotFound(id: string): RpcError {
@@ -11,10 +12,7 @@ export function submissionNotFound(id: string): RpcError {
 }
 
 export function queueOrderIncomplete(): RpcError {
-  return refused(
-    'queue_order_incomplete',
-    'queue reorder must include every queued submission exactly once',
-  );
+  return invalidParams('queue reorder must include every queued submission exactly once');
 }
 
 /** `problem`: which limit is reached. */
@@ -31,7 +29,7 @@ export function queueFull(
 
 /** For starting a turn with an entry of the queue. */
 export function notLoadedToStart(threadId: string): RpcError {
-  return refused('thread_not_loaded', 'resume the thread before starting a queued message', {
+  return refused('thread_not_found', 'resume the thread before starting a queued message', {
     threadId,
   });
 }

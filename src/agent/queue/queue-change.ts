@@ -59,7 +59,7 @@ export function updated(
   return { queue: { ...queue, waiting }, submission, result: submission };
 }
 
-/** Brings the entries into this order. Throws `queue_order_incomplete`. */
+/** Brings the entries into this order. Throws `invalid_params` if each is not named once. */
 export function reordered(queue: QueueRecord, ids: readonly string[]): QueueChange<void> {
   const waiting = ids.flatMap((id) => queue.waiting.find((each) => each.id === id) ?? []);
   if (ids.length !== queue.waiting.length || new Set(waiting).size !== ids.length)

@@ -41,7 +41,7 @@ export class SubmissionQueue implements TurnPart {
 
   /**
    * An entry for a turn that a client wants now, whether or not the queue is held: the one with
-   * this id, or the first. `take` rejects with `submission_not_found` and `queue_empty`.
+   * this id, or the first. `take` rejects with `submission_not_found`.
    */
   entry(id: string | null): DueInput {
     const find = (queue: QueueRecord) => {

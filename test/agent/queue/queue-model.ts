@@ -5,12 +5,7 @@ interface Entry {
 }
 
 /** How a request is refused. */
-type Code =
-  | 'queue_empty'
-  | 'submission_not_found'
-  | 'queue_order_incomplete'
-  | 'thread_not_loaded'
-  | 'turn_active';
+type Code = 'submission_not_found' | 'invalid_params' | 'thread_not_found' | 'turn_active';
 
 /**
  * What the queue of a thread must be after each operation. Every method returns the code of the
@@ -50,7 +45,7 @@ export class QueueModel {
   reorder(keys: readonly string[]): Code | null {
     const order = keys.flatMap((key) => this.waiting.find((entry) => entry.key === key) ?? []);
     if (keys.length !== this.waiting.length || new Set(order).size !== keys.length)
-      return 'queue_order_incomplete';
+      return 'invalid_params';
     this.waiting = order;
     return null;
   }
@@ -61,10 +56,10 @@ export class QueueModel {
   }
 
   start(key: string | null): Code | null {
-    if (!this.isLoaded) return 'thread_not_loaded';
+    if (!this.isLoaded) return 'thread_not_found';
     if (this.isRunning) return 'turn_active';
     const entry = this.waiting.find((each) => key === null || each.key === key);
-    if (entry === undefined) return key === null ? 'queue_empty' : 'submission_not_found';
+    if (entry === undefined) return 'submission_not_found';
     this.#isHeld = false;
     this.#begin(entry);
     return null;

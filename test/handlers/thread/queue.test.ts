@@ -367,7 +367,7 @@ describe('the queue', () => {
     ]);
     expect(await client.refusal('thread/queue/start', { threadId })).toMatchObject({
       message: 'resume the thread before starting a queued message',
-      data: { code: 'thread_not_loaded' },
+      data: { code: 'thread_not_found' },
     });
     await client.request('thread/resume', { threadId });
     await turnsEnded(client, 2);
