@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import { Damage } from '../connect/as-store-error.ts';
 import { changeIds, type PartialChange, withChanges } from '../history/partial-rows.ts';
+import { copyQueued, lostQueued } from './copy-queued.ts';
 import { fillGaps, NEEDED_ENDS } from './fill-gaps.ts';
 import { dropUnusedSegments, historyCopier } from './history-copier.ts';
 import type { Salvage } from './lost-records.ts';
@@ -45,6 +46,7 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
     threads: [],
     wholeThreads: 0,
     unfinishedItems: 0,
+    queued: 0,
     everything: source === null,
   };
   if (source === null) return { threads: 0, losses };
@@ -57,6 +59,7 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
   losses.unfinishedItems = copyPartials(from, target);
   copyQueued(from, target);
   losses.unfinishedItems += copyBlobs(from, target);
+  losses.queued = lostQueued(target);
   const records = fillGaps(db);
   losses.wholeThreads = lostThreads(from, target);
   keepLogNumbers(from, target);
@@ -193,23 +196,6 @@ function copyPartials(from: SalvageSource, target: SalvageTarget): number {
     if (target.insert('partial', copied)) target.noteBlobs(logId, String(copied.payload));
   }
   return Math.max(lost, from.damaged.has('partial') ? 1 : 0);
-}
-
-/** A queue whose entry is lost goes on without it. */
-function copyQueued(from: SalvageSource, target: SalvageTarget): void {
-  if (!from.hasTable('queued_submission')) return;
-  const logOf = target.db
-    .prepare<[unknown], number>('SELECT log_id FROM thread WHERE id = ?')
-    .pluck();
-  for (const { rowid: _, ...row } of from.rows('queued_submission', [
-    'thread_id',
-    'id',
-    'payload',
-  ])) {
-    const logId = logOf.get(row.thread_id);
-    if (logId === undefined || !isJson(row.payload)) continue;
-    if (target.insert('queued_submission', row)) target.noteBlobs(logId, String(row.payload));
-  }
 }
 
 /** Brings an unfinished item up to date. The function returns null if a part of it is lost. */
