@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
+import { gatedStore } from '../../support/gated-store.ts';
 import {
   busyThread,
   heldBecause,
@@ -409,6 +410,27 @@ describe('the queue', () => {
     await closed;
     const { client } = await server.restart();
     expect([await turnsOf(client), await waiting(client)]).toEqual([['go: completed'], ['a']]);
+  });
+
+  test('goes on without an entry that a repair of the database could not save, and says so', async () => {
+    const { client, gate } = await busyThread(ANSWERS, {
+      wrapStore: (store) => ({
+        ...gatedStore(store, () => undefined),
+        readQueued: async (...args) =>
+          (await store.readQueued(...args)).filter((entry) => entry.clientUserMessageId !== 'a'),
+      }),
+    });
+    const { id } = await queue(client, 'a');
+    await queue(client, 'b');
+    gate.open();
+    await turnsEnded(client, 2);
+    expect(await turnsOf(client)).toEqual(['go: completed', 'b: completed']);
+    expect(client.notifications('warning')).toEqual([
+      {
+        threadId,
+        message: `An entry of the thread's queue is lost, because the database was damaged: ${id}`,
+      },
+    ]);
   });
 
   test('comes before the goal of the thread', async () => {
