@@ -15,6 +15,12 @@ export class RpcError extends Error {
   ) {
     super(message);
   }
+
+  /** The error as a response has it. */
+  get body(): { code: number; message: string; data: JsonObject } {
+    const { code, message, data } = this;
+    return { code, message, data };
+  }
 }
 
 const INVALID_REQUEST = -32600;

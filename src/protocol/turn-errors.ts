@@ -8,6 +8,11 @@ export function turnActive(turnId: string, what: string): RpcError {
   });
 }
 
+/** For a request that begins a turn of its own. */
+export function turnPending(): RpcError {
+  return refused('turn_active', 'thread already has an active or pending turn');
+}
+
 export function noActiveTurnToSteer(): RpcError {
   return refused('turn_not_active', 'no active turn to steer');
 }

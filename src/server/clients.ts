@@ -56,7 +56,7 @@ export class Clients implements ClientChannel {
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (connections, method, params) => this.#send(connections, method, params),
       isProvided: (threadId) => this.#providers.isExpected(threadId),
-      canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
+      canAnyoneAnswer: () => this.isReachable,
     });
   }
 
@@ -83,6 +83,11 @@ export class Clients implements ClientChannel {
     const connection = this.#connections.get(connectionId);
     void connection?.close();
     return connection !== undefined;
+  }
+
+  /** Whether a connection can still send something. */
+  get isReachable(): boolean {
+    return [...this.#connections.values()].some(({ inputEnded }) => !inputEnded);
   }
 
   /** The ids of the connections. */

@@ -6,6 +6,7 @@ import {
 import type { Clock } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
+import { experimentalNotifications } from '../protocol/generated/methods.ts';
 import type { InitializeParams, ServerDiagnosticsConnection } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError, shuttingDown } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
@@ -146,10 +147,12 @@ export class Connection {
   }
 
   /**
-   * Whether the client gets this notification: after the handshake, unless it has opted out of it.
+   * Whether the client gets this notification: after the handshake, unless it has opted out of it,
+   * or not into the experimental API that it belongs to.
    */
   hears(method: string): boolean {
-    return this.#client !== null && !this.#muted.has(method);
+    if (this.#client === null || this.#muted.has(method)) return false;
+    return this.experimentalApi || !experimentalNotifications.includes(method);
   }
 
   /** Sends a notification or a request. */
@@ -188,7 +191,7 @@ export class Connection {
     return this.#writer.drained();
   }
 
-  /** As `drained`, for work that others follow too: a remote client only gets time to be sent to. */
+  /** As `drained`, for work that others follow too: a remote client only gets time to read. */
   heldBack(): Promise<void> | null {
     const backlog = this.drained();
     if (backlog === null || this.#options.transport.isRemote !== true) return backlog;
@@ -250,7 +253,7 @@ export class Connection {
       return result;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      const { code, message, data } = errorBody(error);
+      const { code, message, data } = error.body;
       log.debug({ ...took(), error: error.data.code }, 'refused');
       return new ResponseError(code, message, data);
     }
@@ -269,7 +272,7 @@ export class Connection {
   }
 
   #writeRefusal(idText: string, error: RpcError): void {
-    this.#writer.send(`{"id":${idText},"error":${JSON.stringify(errorBody(error))}}`);
+    this.#writer.send(`{"id":${idText},"error":${JSON.stringify(error.body)}}`);
   }
 
   async #finish(): Promise<void> {
@@ -293,8 +296,4 @@ export class Connection {
     this.#gone.abort();
     this.#options.onClosed();
   }
-}
-
-function errorBody(error: RpcError): { code: number; message: string; data: unknown } {
-  return { code: error.code, message: error.message, data: error.data };
 }

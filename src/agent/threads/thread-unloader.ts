@@ -26,6 +26,8 @@ export interface Attendance {
    * needs none.
    */
   isAttended(threadId: string): boolean;
+  /** Whether any client can still send messages. */
+  readonly isReachable: boolean;
 }
 
 /** Unloads threads: idle ones after a while, and all of them at the end of the server. */
