@@ -56,6 +56,9 @@ const APART = {
   'web-token-problem': 'src/listen/web-token-problem.ts',
 };
 
+/** The packages that are scripts of their own: mostly, a server logs nothing. */
+const PACKAGES_APART = ['pino'];
+
 /** The scripts of workers, which bin/load-worker.js loads by their names. */
 const WORKERS = Object.fromEntries(
   readdirSync(join(root, 'src'), { recursive: true })
@@ -118,7 +121,11 @@ async function buildExecutable() {
     esbuild.build({
       ...BUNDLE,
       ...FUNCTION,
-      entryPoints: { ...WORKERS, ...APART },
+      entryPoints: {
+        ...WORKERS,
+        ...APART,
+        ...Object.fromEntries(PACKAGES_APART.map((name) => [name, name])),
+      },
       banner: { js: HEAD },
       footer: { js: FOOT },
       sourcemap: 'linked',
@@ -201,6 +208,9 @@ const scriptsApart = {
         kind === 'entry-point'
           ? null
           : { path: `./${basename(path, extname(path))}.cjs`, external: true },
+    );
+    onResolve({ filter: new RegExp(`^(${PACKAGES_APART.join('|')})$`) }, ({ kind, path }) =>
+      kind === 'entry-point' ? null : { path: `./${path}.cjs`, external: true },
     );
   },
 };

@@ -210,7 +210,13 @@ async function run(): Promise<void> {
         .converse(command, { ...host(), start, onFault })
         .catch((error: unknown) => process.exit(fail(error)));
     case 'serve':
-      return serve(command.options, { ...host(), start, onFault, wrongVariables });
+      return serve(command.options, {
+        ...{ ...host(), start, onFault, wrongVariables },
+        openListeners: async (...given) =>
+          (await import('./cli/open-listeners.ts')).openListeners(...given),
+        greeting: async () =>
+          (await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')),
+      });
     default:
       return (await import('./cli/run-command.ts')).runCommand(command, host());
   }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { CLOSE_MS_MAX } from '../agent/closing-programs.ts';
 import { systemClock } from '../base/clock.ts';
 import { protectStore, storeFileIn } from '../base/files/own-file.ts';
@@ -9,6 +8,7 @@ import type { ClientListeners } from '../listen/client-listeners.ts';
 import type { ServeOptions } from './command-line/command.ts';
 import { isListening } from './command-line/listen-options.ts';
 import { createLog } from './log/create-log.ts';
+import type { openListeners } from './open-listeners.ts';
 import { EXIT_INTERNAL, type Service, type ServiceHost } from './service.ts';
 import { tellOfUnused } from './tell-of-unused.ts';
 import { STDOUT, watchClient } from './watch-client.ts';
@@ -18,6 +18,10 @@ type EndReason = 'shutdown' | 'clientGone';
 
 /** A process that is a server. */
 export interface ServeHost extends ServiceHost {
+  /** As `openListeners` of open-listeners.ts, which it loads. */
+  openListeners: typeof openListeners;
+  /** The text for a person at a terminal. */
+  greeting(): Promise<string>;
   /** What is wrong with the environment variables of the process. */
   wrongVariables(overrides: readonly string[]): Promise<string[]>;
 }
@@ -54,11 +58,10 @@ async function listen(
   options: ServeOptions,
   { service, log, host, end }: { service: Service; log: Log; host: ServeHost; end: ServerEnd },
 ): Promise<ClientListeners> {
-  const { openListeners } = await import('./open-listeners.ts');
   // Whoever has read the addresses may be gone: the server goes on.
   host.system.stderr.on('error', () => {});
   try {
-    const opening = openListeners(options.listen, {
+    const opening = host.openListeners(options.listen, {
       home: host.home,
       cwd: workingDirectory(options.cwd),
       clock: systemClock,
@@ -82,7 +85,7 @@ async function serveStdio(
   {
     service: { server, transport },
     log,
-    host: { system, packageFolder },
+    host: { system, greeting },
     end,
     outlives,
   }: { service: Service; log: Log; host: ServeHost; end: ServerEnd; outlives: boolean },
@@ -94,8 +97,7 @@ async function serveStdio(
   system.stdout.on('error', ({ message }) => clientGone(message));
   if (!outlives)
     end.before(watchClient({ parent: () => system.ppid, output: STDOUT, onGone: clientGone }));
-  if (system.stdin.isTTY)
-    system.stderr.write((await import('./greeting.ts')).greeting(join(packageFolder, 'docs')));
+  if (system.stdin.isTTY) system.stderr.write(await greeting());
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   if (!outlives) await end.now(0, 'clientGone');

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
+import { goalsDisabled, noGoalsInEphemeral } from '../../protocol/errors/goal-errors.ts';
+import { threadArchived } from '../../protocol/errors/thread-errors.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
-import { goalsDisabled, noGoalsInEphemeral } from '../../protocol/goal-errors.ts';
-import { threadArchived } from '../../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { StoredChange } from '../thread-state.ts';

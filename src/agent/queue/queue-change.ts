@@ -1,10 +1,10 @@
 import { jsonWeight } from '../../base/text/json-pieces.ts';
-import type { QueuedSubmission } from '../../protocol/generated/types.ts';
 import {
   queueFull,
   queueOrderIncomplete,
   submissionNotFound,
-} from '../../protocol/queue-errors.ts';
+} from '../../protocol/errors/queue-errors.ts';
+import type { QueuedSubmission } from '../../protocol/generated/types.ts';
 import type { QueueRecord, WaitingSubmission } from '../../store/queue-record.ts';
 
 /** The most entries of a queue. */

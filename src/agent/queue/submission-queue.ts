@@ -1,6 +1,6 @@
 import { SerialQueue } from '../../base/keyed-queue.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import { queueEmpty } from '../../protocol/queue-errors.ts';
+import { queueEmpty } from '../../protocol/errors/queue-errors.ts';
 import type { QueueHold, QueueRecord, WaitingSubmission } from '../../store/queue-record.ts';
 import { isDecided } from '../../tools/denial.ts';
 import type { StepAddition } from '../outbox/step.ts';

@@ -1,8 +1,8 @@
 import type { Ids } from '../../base/ids.ts';
+import { notLoadedToStart } from '../../protocol/errors/queue-errors.ts';
+import { noRolloutFound, threadArchived } from '../../protocol/errors/thread-errors.ts';
 import type { QueuedSubmission, ThreadQueueHold } from '../../protocol/generated/types.ts';
-import { notLoadedToStart } from '../../protocol/queue-errors.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
-import { noRolloutFound, threadArchived } from '../../protocol/thread-errors.ts';
 import type { QueueRecord } from '../../store/queue-record.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';

@@ -1,16 +1,16 @@
-import type {
-  ResponseItem,
-  ReviewTarget,
-  TurnStartParams,
-  TurnSteerParams,
-} from '../../protocol/generated/types.ts';
 import {
   noActiveTurnToInterrupt,
   noActiveTurnToSteer,
   turnMismatch,
   turnNotSteerable,
   turnPending,
-} from '../../protocol/turn-errors.ts';
+} from '../../protocol/errors/turn-errors.ts';
+import type {
+  ResponseItem,
+  ReviewTarget,
+  TurnStartParams,
+  TurnSteerParams,
+} from '../../protocol/generated/types.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import { joinCommand, openWithCommand } from '../loop/join-command.ts';
 import type { TurnRunner } from '../loop/turn-runner.ts';

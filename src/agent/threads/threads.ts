@@ -1,5 +1,5 @@
+import { threadNotFound } from '../../protocol/errors/thread-errors.ts';
 import type { Thread, Turn } from '../../protocol/generated/types.ts';
-import { threadNotFound } from '../../protocol/thread-errors.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';

@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import {
+  emptyHistory,
+  loadedElsewhere,
+  loadedWithHistory,
+} from '../../protocol/errors/thread-errors.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
-import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/thread-errors.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import {
   type Caller,

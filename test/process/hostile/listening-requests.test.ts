@@ -110,7 +110,7 @@ describe('pages', () => {
       form: 403,
       preflight: 403,
       health: 403,
-      'a form without origin': 400,
+      'a form without origin': 405,
       'a picture': 400,
       'a tunnel': 0,
     });

@@ -40,7 +40,7 @@ export async function listeningServer({
   });
   const port = await vi.waitFor(
     () => {
-      const found = /listens on ws:\/\/\S+:(\d+)/.exec(heddle.stderr)?.[1];
+      const found = /listening on: ws:\/\/\S+:(\d+)/.exec(heddle.stderr)?.[1];
       expect(found).toBeDefined();
       return Number(found);
     },

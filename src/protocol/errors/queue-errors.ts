@@ -1,4 +1,4 @@
-import { invalidParams, type RpcError, refused } from './rpc-error.ts';
+import { invalidParams, type RpcError, refused } from '../rpc-error.ts';
 
 /** For a request that wants any entry. */
 export function queueEmpty(): RpcError {

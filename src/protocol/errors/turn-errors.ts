@@ -1,5 +1,5 @@
-import type { NonSteerableTurnKind } from './generated/types.ts';
-import { INVALID_PARAMS, RpcError, refused } from './rpc-error.ts';
+import type { NonSteerableTurnKind } from '../generated/types.ts';
+import { INVALID_PARAMS, RpcError, refused } from '../rpc-error.ts';
 
 /** `what`: the request that needs a thread without a running turn, such as "roll back". */
 export function turnActive(turnId: string, what: string): RpcError {
