@@ -745,7 +745,7 @@ describe('the source', () => {
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
     const ofMethods = (path: string) =>
       path.startsWith('src/handlers/') && methodsIn(path).length > 0;
-    const ofErrors = (path: string) => /^src\/protocol\/[a-z-]+-errors\.ts$/.test(path);
+    const ofErrors = (path: string) => /^src\/protocol\/errors\/[a-z-]+-errors\.ts$/.test(path);
     expect(misnamed.filter((path) => !ofMethods(path) && !ofErrors(path))).toEqual([]);
   });
 

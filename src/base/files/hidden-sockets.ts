@@ -31,6 +31,6 @@ export function hiddenSockets(): readonly string[] {
 }
 
 /** The real paths of the files with secrets, as they are now. */
-export function hiddenFiles(): readonly string[] {
+export function hiddenSecrets(): readonly string[] {
   return [...files].map(realPathOrSame);
 }

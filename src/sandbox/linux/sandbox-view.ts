@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-sockets.ts';
+import { hiddenSecrets, hiddenSockets } from '../../base/files/hidden-sockets.ts';
 import { ownUser } from '../../base/files/read-proc.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
@@ -283,6 +283,6 @@ function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): 
     ...platform,
     ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)),
     ...hiddenSockets(),
-    ...hiddenFiles(),
+    ...hiddenSecrets(),
   ];
 }

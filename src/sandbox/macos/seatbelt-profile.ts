@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { hiddenFiles, hiddenSockets } from '../../base/files/hidden-sockets.ts';
+import { hiddenSecrets, hiddenSockets } from '../../base/files/hidden-sockets.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import {
   HOME_PROTECTED,
@@ -86,7 +86,7 @@ export function seatbeltProfile(
     deny('file-write*', serverPlaces.map(subpath)),
     deny(
       'file-read* file-write*',
-      [...hidden.places.map(({ path }) => path), ...hiddenFiles()].map(subpath),
+      [...hidden.places.map(({ path }) => path), ...hiddenSecrets()].map(subpath),
     ),
     deny('file-write-unlink', keptFor(hidden, writableRoots).map(literal)),
     '(deny file-write-setugid)',
