@@ -52,7 +52,12 @@ const APART = {
   'scale-picture': 'src/model/pictures/scale-picture.ts',
   'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
   'overrides-problem': 'src/config/overrides-problem.ts',
+  'http-front': 'src/listen/http-front.ts',
+  'web-token-problem': 'src/listen/web-token-problem.ts',
 };
+
+/** The packages that are scripts of their own: mostly, a server logs nothing. */
+const PACKAGES_APART = ['pino'];
 
 /** The scripts of workers, which bin/load-worker.js loads by their names. */
 const WORKERS = Object.fromEntries(
@@ -116,7 +121,11 @@ async function buildExecutable() {
     esbuild.build({
       ...BUNDLE,
       ...FUNCTION,
-      entryPoints: { ...WORKERS, ...APART },
+      entryPoints: {
+        ...WORKERS,
+        ...APART,
+        ...Object.fromEntries(PACKAGES_APART.map((name) => [name, name])),
+      },
       banner: { js: HEAD },
       footer: { js: FOOT },
       sourcemap: 'linked',
@@ -199,6 +208,9 @@ const scriptsApart = {
         kind === 'entry-point'
           ? null
           : { path: `./${basename(path, extname(path))}.cjs`, external: true },
+    );
+    onResolve({ filter: new RegExp(`^(${PACKAGES_APART.join('|')})$`) }, ({ kind, path }) =>
+      kind === 'entry-point' ? null : { path: `./${path}.cjs`, external: true },
     );
   },
 };

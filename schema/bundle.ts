@@ -42,8 +42,15 @@ export type Definitions = Record<string, Schema>;
 export interface MethodTable {
   clientRequests: Record<string, ClientRequestRow>;
   serverRequests: Record<string, ServerRequestRow>;
-  serverNotifications: Record<string, { description: string; params: string }>;
+  serverNotifications: Record<string, ServerNotificationRow>;
   clientNotifications: Record<string, { description: string }>;
+}
+
+/** A notification of a server. `stability`: only clients with the experimental API get it. */
+export interface ServerNotificationRow {
+  description: string;
+  stability?: 'experimental';
+  params: string;
 }
 
 /**

@@ -26,6 +26,13 @@ export function generateMethods(definitions: Definitions, methods: MethodTable):
   const others = [
     names('serverRequests', 'Every request of a server.', methods.serverRequests),
     names('serverNotifications', 'Every notification of a server.', methods.serverNotifications),
+    names(
+      'experimentalNotifications',
+      'The notifications that only clients with the experimental API get.',
+      Object.fromEntries(
+        Object.entries(methods.serverNotifications).filter(([, { stability }]) => stability),
+      ),
+    ),
   ];
   return `${HEAD}${rows.join('')}};\n${others.join('')}`;
 }

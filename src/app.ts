@@ -30,6 +30,8 @@ export interface App {
    * answer, and of requests of clients that are not answered yet.
    */
   open(): { turns: number; questions: number; requests: number };
+  /** From now on no turn begins. Resolves when those that run have ended. */
+  drain(): Promise<void>;
   /** Sends a text for the user to all clients. */
   warn(message: string): void;
   /**
@@ -56,7 +58,7 @@ export function createApp(options: AppParts): App {
   const { home, version, platform } = options;
   const { clock = systemClock, ids = systemIds, pacing = unordered } = options;
   const log = new RecentLog(options.log, clock);
-  const clients = new Clients({ clock, log });
+  const clients = new Clients({ clock, log, outlivesClients: options.outlivesClients });
   const keepAlive = new KeepAlive();
   /** By connection: the handshake, until the warnings that follow it are sent. */
   const handshakes = new KeyedQueue();
@@ -111,6 +113,10 @@ export function createApp(options: AppParts): App {
       questions: clients.pendingCount,
       requests: dispatcher.inFlight + dispatcher.queued,
     }),
+    drain() {
+      dispatcher.drain();
+      return keepAlive.during(backend.loaded?.threads.drain() ?? Promise.resolve());
+    },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close(reason) {
       dispatcher.end();

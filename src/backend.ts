@@ -1,6 +1,7 @@
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { ToolApprovals } from './agent/mcp/tool-approvals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
+import { ThreadQueues } from './agent/queue/thread-queues.ts';
 import { Threads } from './agent/threads/threads.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { HttpClient } from './base/http/http-client.ts';
@@ -92,6 +93,7 @@ export function createBackend(options: AppParts, front: Front): Backend {
         validOrNull(async () => chooseProvider(await config(), null).provider.id),
     },
     goals: new ThreadGoals({ threads, clients, clock, config }),
+    queues: new ThreadQueues({ threads, store, clients, ids }),
     accounts: {
       loginWriter: changes.loginWriter,
       rateLimits: services.providers.rateLimits,
@@ -101,7 +103,10 @@ export function createBackend(options: AppParts, front: Front): Backend {
     started: clientServices,
     server: { home, version, platform, env },
     installedModels: services.providers.providers.installedModels,
-    diagnostics: diagnosticsDeps(options, log, () => serverGauges(clients, dispatcher, threads)),
+    diagnostics: {
+      ...diagnosticsDeps(options, log, () => serverGauges(clients, dispatcher, threads)),
+      connections: clients,
+    },
   });
   return {
     rows,
@@ -162,7 +167,7 @@ function diagnosticsDeps(
   options: AppParts,
   log: RecentLog,
   gauges: Diagnostics['gauges'],
-): Diagnostics {
+): Omit<Diagnostics, 'connections'> {
   const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
   return {
     pid,

@@ -1,34 +1,32 @@
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CLOSE_MS_MAX } from './agent/closing-programs.ts';
 import { type App, createApp } from './app.ts';
 import { systemClock } from './base/clock.ts';
-import { protectStore, storeFileIn } from './base/files/own-file.ts';
+import { storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
 import type { CheckedOptions } from './cli/check-settings.ts';
 import type { ServeOptions } from './cli/command-line/command.ts';
 import { overridesIn } from './cli/command-line/command.ts';
 import { describeProblem, isOfCommandLine } from './cli/command-line/describe-problem.ts';
+import { isListening } from './cli/command-line/listen-options.ts';
 import { openFor } from './cli/command-line/option-error.ts';
 import { parseCommandLine } from './cli/command-line/parse-command-line.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { onLostOutput } from './cli/exec/on-lost-output.ts';
-import { createLog } from './cli/log/create-log.ts';
 import type { WireLog } from './cli/log/wire-log.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import type { CommandHost } from './cli/run-command.ts';
-import { EXIT_INTERNAL, type Service } from './cli/service.ts';
-import { tellOfUnused } from './cli/tell-of-unused.ts';
+import { serve } from './cli/serve.ts';
+import type { Service, Streams } from './cli/service.ts';
 import { variableProblems } from './cli/variable-problems.ts';
-import { STDOUT, watchClient } from './cli/watch-client.ts';
 import { workingDirectory } from './cli/working-directory.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import type { Model } from './model/model.ts';
 import type { AppParts } from './services/app-parts.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
-import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
+import { streamTransport } from './transport/stream-transport.ts';
 
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
@@ -51,8 +49,6 @@ function homeSource(): string {
   return ['HEDDLE_HOME', 'CODEX_HOME'].find((name) => process.env[name]) ?? 'the default';
 }
 
-type Streams = Pick<StreamPair, 'input' | 'output'>;
-
 /** The parts of every server of this process, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
 
@@ -68,6 +64,7 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
     version: HEDDLE_VERSION,
     platform: process.platform,
     pid: process.pid,
+    outlivesClients: isListening(options),
     nodeVersions: process.versions,
     sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
@@ -181,60 +178,6 @@ function onSignal(handler: (signal: number) => void): void {
   for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => handler(number));
 }
 
-async function serve(options: ServeOptions): Promise<void> {
-  // Before the log, which the user could have put in its place.
-  protectStore(storeFileIn(homeFolder()));
-  const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
-  tellOfUnused(options.unused, log);
-  for (const problem of await wrongVariables(options.overrides))
-    log.warn({ problem }, 'wrong variable');
-  await check(options);
-  const {
-    server,
-    transport,
-    end: clearAway,
-  } = await start(options, log, { input: process.stdin, output: process.stdout });
-  const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
-    stopWatching();
-    setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
-    const reports = await server.close(reason).catch((error: unknown) => {
-      log.error({ err: error }, 'closing the server failed');
-      return [];
-    });
-    clearAway();
-    for (const report of reports)
-      process.stderr.write(`heddle: ${showText(report, { multiline: true })}\n`);
-    process.exit(reports.length > 0 ? 1 : exitCode);
-  };
-  let ending: Promise<void> | null = null;
-  const end = (exitCode: number, reason: 'shutdown' | 'clientGone') => {
-    ending ??= endOnce(exitCode, reason);
-    return ending;
-  };
-  // A second signal ends the process at once. The watchdog then kills the commands that still run.
-  onSignal((number) =>
-    ending === null ? void end(128 + number, 'shutdown') : process.exit(128 + number),
-  );
-  const clientGone = (why: string) => {
-    log.info({ why }, 'the client is gone');
-    void end(0, 'clientGone');
-  };
-  process.stdout.on('error', ({ message }) => clientGone(message));
-  const stopWatching = watchClient({
-    parent: () => process.ppid,
-    output: STDOUT,
-    onGone: clientGone,
-  });
-  onFault(log, () => void end(EXIT_INTERNAL, 'shutdown'));
-  if (process.stdin.isTTY)
-    process.stderr.write(
-      (await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')),
-    );
-  // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
-  await server.connect(transport, { drain: options.drain && !options.deterministic });
-  await end(0, 'clientGone');
-}
-
 function host(): CommandHost {
   return {
     system: process,
@@ -267,7 +210,13 @@ async function run(): Promise<void> {
         .converse(command, { ...host(), start, onFault })
         .catch((error: unknown) => process.exit(fail(error)));
     case 'serve':
-      return serve(command.options);
+      return serve(command.options, {
+        ...{ ...host(), start, onFault, wrongVariables },
+        openListeners: async (...given) =>
+          (await import('./cli/open-listeners.ts')).openListeners(...given),
+        greeting: async () =>
+          (await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')),
+      });
     default:
       return (await import('./cli/run-command.ts')).runCommand(command, host());
   }

@@ -1,8 +1,15 @@
 import type { ThreadActiveFlag, ThreadStatus } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { WriteChanges } from '../store/thread-store.ts';
 import type { Step } from './outbox/step.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
+
+/** A change of a thread that is not loaded. `changes`: null: none. */
+export interface StoredChange<Result> {
+  changes: WriteChanges | null;
+  result: Result;
+}
 
 /**
  * The state of a loaded thread in memory. Its collaborators share it, and must not await within a

@@ -1,29 +1,16 @@
 import { join } from 'node:path';
 import { CLOSE_MS_MAX } from '../agent/closing-programs.ts';
 import { protectStore, storeFileIn } from '../base/files/own-file.ts';
-import type { Log } from '../base/log.ts';
-import type { StreamPair } from '../transport/stream-transport.ts';
-import type { Command, ServeOptions } from './command-line/command.ts';
+import type { Command } from './command-line/command.ts';
 import { createLog } from './log/create-log.ts';
-import type { CommandHost } from './run-command.ts';
-import { EXIT_INTERNAL, type Service } from './service.ts';
+import { EXIT_INTERNAL, type ServiceHost, type Streams } from './service.ts';
 import { STDOUT, watchClient } from './watch-client.ts';
 import { workingDirectory } from './working-directory.ts';
-
-type Streams = Pick<StreamPair, 'input' | 'output'>;
-
-/** A process that runs a server and its client. */
-export interface ConverseHost extends CommandHost {
-  /** Starts a server for a client that writes to `input` and reads from `output`. */
-  start(options: ServeOptions, log: Log, streams: Streams): Promise<Service>;
-  /** Calls `end` for an error after which the process cannot go on. */
-  onFault(log: Log, end: (error: Error) => void): void;
-}
 
 /** One turn, or a session, of a server in this process. */
 export async function converse(
   command: Extract<Command, { run: 'exec' | 'wire' }>,
-  { system, version, packageFolder, home, check, onSignal, onFault, fail, start }: ConverseHost,
+  { system, version, packageFolder, home, check, onSignal, onFault, fail, start }: ServiceHost,
 ): Promise<void> {
   const { options } = command;
   protectStore(storeFileIn(home));

@@ -35,6 +35,13 @@ export async function runCommand(command: OtherCommand, host: CommandHost): Prom
   switch (command.run) {
     case 'help':
       return print((await import('./command-line/show-help.ts')).showHelp(command.command));
+    case 'proxy': {
+      const { connectToSocket } = await import('./connect-to-socket.ts');
+      const { homeSocket } = await import('../listen/prepare-socket-folder.ts');
+      const path = command.socket === null ? homeSocket(host.home) : resolve(command.socket);
+      await connectToSocket(path, host.system);
+      return host.system.exit(0);
+    }
     case 'completion':
       return print(
         (await import('./command-line/show-completion.ts')).showCompletion(command.shell),

@@ -31,7 +31,7 @@ export interface DeterministicHost {
 export function createDeterministic(
   parts: Omit<AppParts, 'store' | 'pid' | 'clock' | 'ids'>,
   host: DeterministicHost,
-): Pick<App, 'connect' | 'close'> {
+): Pick<App, 'connect' | 'drain' | 'close'> {
   yieldByUnits();
   const clock = new VirtualClock();
   const model =
@@ -67,6 +67,7 @@ export function createDeterministic(
 
   return {
     connect: (transport, options) => paced.connect(transport, options),
+    drain: () => server.drain(),
     async close(reason) {
       pacing.release();
       try {

@@ -3,7 +3,7 @@ import type { AnyPath } from '../base/files/file-refused-error.ts';
 import { openNewFile, requireForeignName } from '../base/files/open-new-file.ts';
 import { openRegularFile } from '../base/files/open-regular-file.ts';
 import { isWithin } from '../base/paths/is-within.ts';
-import { fileRefused } from '../protocol/file-errors.ts';
+import { fileRefused } from '../protocol/errors/file-errors.ts';
 import { unlessIrregular, unlessMissing, withFile } from './file-failure.ts';
 import { locateFile, pathOf } from './file-location.ts';
 import { openFolder } from './open-folder.ts';

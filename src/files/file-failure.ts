@@ -1,7 +1,7 @@
 import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { IrregularFileError } from '../base/files/open-regular-file.ts';
 import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
-import { fileFailed, fileRefused } from '../protocol/file-errors.ts';
+import { fileFailed, fileRefused } from '../protocol/errors/file-errors.ts';
 import type { ErrorCode } from '../protocol/generated/error-code.ts';
 import { RpcError } from '../protocol/rpc-error.ts';
 

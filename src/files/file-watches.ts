@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { isDraftName } from '../base/files/draft-file.ts';
 import type { Log } from '../base/log.ts';
-import { tooManyWatches, watchIdTaken } from '../protocol/file-errors.ts';
+import { tooManyWatches, watchIdTaken } from '../protocol/errors/file-errors.ts';
 import type { FsChangedNotification } from '../protocol/generated/types.ts';
 import { PathWatch } from './path-watch.ts';
 

@@ -2,7 +2,7 @@ import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { fileFailed } from '../protocol/file-errors.ts';
+import { fileFailed } from '../protocol/errors/file-errors.ts';
 import { fileFailure } from './file-failure.ts';
 
 /**

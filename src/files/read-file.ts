@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { openRegularFile } from '../base/files/open-regular-file.ts';
-import { fileRefused } from '../protocol/file-errors.ts';
+import { fileRefused } from '../protocol/errors/file-errors.ts';
 import { LINE_BYTES_MAX } from '../protocol/line-bytes-max.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
 import { notAFile, unlessIrregular } from './file-failure.ts';

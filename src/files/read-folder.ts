@@ -5,7 +5,7 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { listFolder } from '../base/files/list-folder.ts';
 import { inSlices, slicesOf } from '../base/in-slices.ts';
 import { sortInParts } from '../base/sort-in-parts.ts';
-import { fileRefused } from '../protocol/file-errors.ts';
+import { fileRefused } from '../protocol/errors/file-errors.ts';
 import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
 
 const ENTRIES_MAX = 200_000;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type AnyPath, OwnFileError } from '../base/files/file-refused-error.ts';
 import { requireForeignName } from '../base/files/open-new-file.ts';
 import { ownFileBelow } from '../base/files/own-file.ts';
-import { fileRefused } from '../protocol/file-errors.ts';
+import { fileRefused } from '../protocol/errors/file-errors.ts';
 import { unlessMissing } from './file-failure.ts';
 import { openFolder } from './open-folder.ts';
 

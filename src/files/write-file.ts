@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { fileFailed } from '../protocol/file-errors.ts';
+import { fileFailed } from '../protocol/errors/file-errors.ts';
 import { isADirectory, notAFile } from './file-failure.ts';
 import { type FileLocation, locateFile, pathOf } from './file-location.ts';
 import { FileChangedError, type NewContents, replaceFile } from './replace-file.ts';

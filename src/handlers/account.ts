@@ -7,7 +7,7 @@ import {
   invalidLoginId,
   loginNotSupported,
   noRateLimits,
-} from '../protocol/account-errors.ts';
+} from '../protocol/errors/account-errors.ts';
 import type { AuthMode, RateLimitSnapshot } from '../protocol/generated/types.ts';
 import type { Configured } from './config-writing/configured.ts';
 import type { LoginWriter } from './config-writing/login-writer.ts';

@@ -17,8 +17,8 @@ import {
 import { checkRequired } from '../policy/permissions/required/check-required.ts';
 import { withRequiredHidden } from '../policy/permissions/required/required-hidden.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
+import { contradictoryParams, needsProcessId } from '../protocol/errors/process-errors.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
-import { contradictoryParams, needsProcessId } from '../protocol/process-errors.ts';
 import { invalidParams, notServed } from '../protocol/rpc-error.ts';
 import {
   changedEnvironment,

@@ -12,7 +12,7 @@ import { readFolder } from '../files/read-folder.ts';
 import { removePath } from '../files/remove-path.ts';
 import { writeAll } from '../files/write-all.ts';
 import { writeFile } from '../files/write-file.ts';
-import { invalidBase64 } from '../protocol/file-errors.ts';
+import { invalidBase64 } from '../protocol/errors/file-errors.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { type Caller, inQueue, type MethodTable } from './requested/method.ts';

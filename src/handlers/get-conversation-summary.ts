@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { noRolloutFound } from '../protocol/errors/thread-errors.ts';
 import type { ConversationSummary } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import { noRolloutFound } from '../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../store/thread-record.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
 import { threadAt } from './thread-loading/thread-at.ts';

@@ -7,7 +7,7 @@ import { profileFiles } from '../config/profile-files.ts';
 import { projectFolders } from '../config/trust/project-folders.ts';
 import { pathOutside, safeGitEnv, withoutGitVariables } from '../git/safe-git-env.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
-import { noDiffToRemote } from '../protocol/file-errors.ts';
+import { noDiffToRemote } from '../protocol/errors/file-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';

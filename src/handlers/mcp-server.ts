@@ -7,11 +7,11 @@ import type { McpServer } from '../mcp/mcp-server.ts';
 import { type McpUser, unattended } from '../mcp/mcp-user.ts';
 import { McpError } from '../mcp/messages/mcp-error.ts';
 import type { McpRequest } from '../mcp/messages/mcp-host.ts';
+import { mcpRequestFailed, unknownMcpServer } from '../protocol/errors/mcp-errors.ts';
 import type {
   McpResourceReadResponse,
   McpServerToolCallResponse,
 } from '../protocol/generated/types.ts';
-import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
 import type { McpMethodServices } from './mcp-server-status/list.ts';

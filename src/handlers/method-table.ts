@@ -1,4 +1,5 @@
 import type { ThreadGoals } from '../agent/goal/thread-goals.ts';
+import type { ThreadQueues } from '../agent/queue/thread-queues.ts';
 import type { Env } from '../base/env.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
@@ -34,6 +35,7 @@ import { permissionProfileMethods } from './permission-profile/list.ts';
 import { processMethods } from './process.ts';
 import type { RequestMethods } from './requested/method.ts';
 import { reviewMethods } from './review/start.ts';
+import { connectionMethods } from './server/connection/close.ts';
 import { type Diagnostics, serverMethods } from './server/diagnostics.ts';
 import { skillsMethods } from './skills.ts';
 import { archiveMethods } from './thread/archive.ts';
@@ -50,6 +52,7 @@ import { memoryModeMethods } from './thread/memory-mode/set.ts';
 import { metadataMethods } from './thread/metadata/update.ts';
 import { nameMethods } from './thread/name/set.ts';
 import { prepareApprovedPlanMethods } from './thread/prepare-approved-plan.ts';
+import { queueMethods } from './thread/queue.ts';
 import { readMethods } from './thread/read.ts';
 import { resumeMethods } from './thread/resume.ts';
 import { revertMethods } from './thread/revert.ts';
@@ -80,6 +83,7 @@ interface ServerFacts {
 export interface MethodServices {
   threads: Omit<ThreadServices, 'answers'>;
   goals: ThreadGoals;
+  queues: ThreadQueues;
   accounts: Accounts;
   mcp: Pick<McpMethodServices, 'mcp' | 'logins' | 'credentials'>;
   configured: Configured;
@@ -106,7 +110,17 @@ export function methodTable(deps: MethodServices): RequestMethods {
     ...deps.threads,
     answers: new HistoryAnswers(deps.threads.store, deps.threads.threads),
   };
-  const { accounts, configured, diagnostics, goals, installedModels, mcp, server, started } = deps;
+  const {
+    accounts,
+    configured,
+    diagnostics,
+    goals,
+    installedModels,
+    mcp,
+    queues,
+    server,
+    started,
+  } = deps;
   const withConfig = { ...threads, ...configured };
   const ofMcp = { ...withConfig, ...mcp };
   const ofProcesses = { ...withConfig, ...started, ...server };
@@ -115,6 +129,7 @@ export function methodTable(deps: MethodServices): RequestMethods {
     ...feedbackUploadMethods(),
     ...rowsOfThreads(threads),
     ...goalMethods({ goals }),
+    ...queueMethods({ ...threads, queues }),
     ...collaborationModeMethods(),
     ...turnMethods(threads),
     ...reviewMethods(threads),
@@ -138,6 +153,7 @@ export function methodTable(deps: MethodServices): RequestMethods {
     ...oauthMethods(ofMcp),
     ...reloadMethods(threads),
     ...serverMethods(diagnostics),
+    ...connectionMethods(diagnostics),
     ...skillsMethods(withConfig),
     ...commandMethods(ofProcesses),
     ...processMethods(ofProcesses),

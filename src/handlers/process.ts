@@ -2,8 +2,8 @@ import { isAbsolute } from 'node:path';
 import type { ClientChannel } from '../agent/client-channel.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
+import { emptyProcessHandle } from '../protocol/errors/process-errors.ts';
 import type { ProcessSpawnParams } from '../protocol/generated/types.ts';
-import { emptyProcessHandle } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import {
   changedEnvironment,

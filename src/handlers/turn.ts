@@ -13,6 +13,7 @@ export function turnMethods({ threads, cwd }: ThreadServices) {
   return {
     'turn/start': {
       order: perThread,
+      beginsTurn: true,
       async handle(given, { after, effective, caller }) {
         const params = withEnvironment(given);
         if (params.cwd) requireFolder(params.cwd, cwd);

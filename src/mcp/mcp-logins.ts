@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { McpHttp, McpServerConfig } from '../config/mcp/mcp-server-config.ts';
-import { mcpRequestFailed } from '../protocol/mcp-errors.ts';
+import { mcpRequestFailed } from '../protocol/errors/mcp-errors.ts';
 import { redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import type { McpServers } from './mcp-servers.ts';

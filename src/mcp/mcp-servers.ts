@@ -3,7 +3,7 @@ import type { Env } from '../base/env.ts';
 import { type JsonObject, withSortedKeys } from '../base/json-value.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import type { McpSettings } from '../config/mcp/mcp-settings.ts';
-import { requiredServersFailed } from '../protocol/mcp-errors.ts';
+import { requiredServersFailed } from '../protocol/errors/mcp-errors.ts';
 import { McpHostClient } from './mcp-host-client.ts';
 import { McpServer } from './mcp-server.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';

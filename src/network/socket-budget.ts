@@ -1,11 +1,9 @@
-import { readProc } from '../base/files/read-proc.ts';
+import { openFilesMax } from '../base/files/open-files-max.ts';
 
 /** The sockets of one proxy. */
 const OWN_MAX = 512;
 /** The sockets of all proxies. */
 const ALL_MAX = 4096;
-/** The files that a process can open, if the system does not say. */
-const FILES_MAX_USUAL = 1024;
 
 /**
  * The sockets of all proxies, at most half of the files that this process can open. The fewer are
@@ -29,10 +27,4 @@ export class SocketBudget {
   count(change: 1 | -1): void {
     this.#used += change;
   }
-}
-
-function openFilesMax(): number {
-  const [, soft = ''] =
-    /^Max open files\s+(\d+|unlimited)/m.exec(readProc('/proc/self/limits') ?? '') ?? [];
-  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft) || FILES_MAX_USUAL;
 }

@@ -15,6 +15,12 @@ export class RpcError extends Error {
   ) {
     super(message);
   }
+
+  /** The error as a response has it. */
+  get body(): { code: number; message: string; data: JsonObject } {
+    const { code, message, data } = this;
+    return { code, message, data };
+  }
 }
 
 const INVALID_REQUEST = -32600;
@@ -123,6 +129,12 @@ export function configInvalid(problem: string): RpcError {
 
 export function overloaded(): RpcError {
   return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
+}
+
+/** The server ends when its turns have ended. Clients recognize the error by `data.reason`. */
+export function draining(): RpcError {
+  const why = 'the server is ending and begins no more turns: connect again';
+  return refused('shutting_down', why, { reason: 'serverShuttingDown' });
 }
 
 /** The server ends: it begins nothing any more. */

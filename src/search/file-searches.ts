@@ -3,7 +3,6 @@ import type { Timer } from '../base/clock.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { Once } from '../base/loading/once.ts';
 import type { Pace } from '../base/pace.ts';
-import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import {
   emptySearchField,
   longSearchQuery,
@@ -12,7 +11,8 @@ import {
   searchUnavailable,
   tooManyRoots,
   tooManySearchSessions,
-} from '../protocol/search-errors.ts';
+} from '../protocol/errors/search-errors.ts';
+import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import { FileSearch, type FileSearchOptions } from './file-search.ts';
 import { ripgrepPath } from './ripgrep-path.ts';
 import { type SearchClients, SearchSession } from './search-session.ts';

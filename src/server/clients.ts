@@ -1,11 +1,15 @@
 import type { Audience, ClientChannel } from '../agent/client-channel.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { ServerNotifications } from '../protocol/generated/types.ts';
+import type {
+  ServerDiagnosticsConnection,
+  ServerNotifications,
+} from '../protocol/generated/types.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
-import { type OutgoingMessage, outgoing } from '../transport/outgoing-message.ts';
+import type { OutgoingMessage } from '../transport/outgoing-message.ts';
 import type { Connection } from './connection.ts';
-import { PendingRequests } from './pending-requests.ts';
+import { notificationMessage } from './notification-message.ts';
+import { firstRequestId, PendingRequests } from './pending-requests.ts';
 import { ToolProviders } from './tool-providers.ts';
 
 /** A client's answer to a request of the server. */
@@ -14,6 +18,16 @@ export interface ClientAnswer {
   threadId: string | null;
   /** Resolves when the answer counts or is ignored. */
   take(): Promise<void>;
+}
+
+interface ClientsOptions {
+  clock: Clock;
+  log: Log;
+  /**
+   * Whether the server goes on without clients, which may connect again, also to a later server.
+   * Default: no.
+   */
+  outlivesClients?: boolean | undefined;
 }
 
 /** All connections, the threads that each follows, and the requests that were sent to them. */
@@ -27,19 +41,22 @@ export class Clients implements ClientChannel {
   /** By thread: the connection that has asked for the raw events. */
   readonly #rawListeners = new Map<string, number>();
   readonly #clock: Clock;
+  readonly #outlivesClients: boolean;
 
-  constructor({ clock, log }: { clock: Clock; log: Log }) {
+  constructor({ clock, log, outlivesClients = false }: ClientsOptions) {
     this.#clock = clock;
+    this.#outlivesClients = outlivesClients;
     this.#providers = new ToolProviders(clock, (threadId) =>
       this.#pending.settleUnprovided(threadId),
     );
     this.#pending = new PendingRequests({
+      firstId: outlivesClients ? firstRequestId(clock.now()) : 0,
       log,
       connections: (audience) => this.#askable(audience),
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (connections, method, params) => this.#send(connections, method, params),
       isProvided: (threadId) => this.#providers.isExpected(threadId),
-      canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
+      canAnyoneAnswer: () => this.isReachable,
     });
   }
 
@@ -50,6 +67,27 @@ export class Clients implements ClientChannel {
   /** The number of requests to clients that wait for an answer. */
   get pendingCount(): number {
     return this.#pending.count;
+  }
+
+  /** The connections, for `server/diagnostics`. */
+  views(): ServerDiagnosticsConnection[] {
+    const followed = [...this.#followers.values()];
+    return [...this.#connections.values()].map((connection) => ({
+      ...connection.view,
+      threadsFollowed: followed.filter((followers) => followers.has(connection)).length,
+    }));
+  }
+
+  /** Ends a connection once its messages are written. Returns false if there is none. */
+  end(connectionId: number): boolean {
+    const connection = this.#connections.get(connectionId);
+    void connection?.close();
+    return connection !== undefined;
+  }
+
+  /** Whether a connection can still send something. */
+  get isReachable(): boolean {
+    return [...this.#connections.values()].some(({ inputEnded }) => !inputEnded);
   }
 
   /** The ids of the connections. */
@@ -155,8 +193,12 @@ export class Clients implements ClientChannel {
     return this.#followers.has(threadId);
   }
 
-  /** Whether a connection that follows the thread can still send something. */
+  /**
+   * Whether a connection that follows the thread can still send something, or the server goes on
+   * without.
+   */
   isAttended(threadId: string): boolean {
+    if (this.#outlivesClients) return true;
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
@@ -170,16 +212,9 @@ export class Clients implements ClientChannel {
   ): void {
     let message: OutgoingMessage | null = null;
     const emittedAtMs = this.#clock.now();
-    const head = `{"method":"${method}","params":`;
-    const tail = `,"emittedAtMs":${emittedAtMs}`;
     for (const connection of connections) {
       if (!connection.hears(method)) continue;
-      message ??= outgoing({
-        head,
-        value: params,
-        tail,
-        instead: () => tooLarge(method, emittedAtMs),
-      });
+      message ??= notificationMessage(method, params, emittedAtMs);
       connection.send(message);
     }
   }
@@ -207,8 +242,9 @@ export class Clients implements ClientChannel {
 
   drained(audience: Audience): Promise<void> | null {
     const waits = [];
+    const isOwnWork = typeof audience === 'object' && 'connection' in audience;
     for (const connection of this.#audience(audience)) {
-      const wait = connection.drained();
+      const wait = isOwnWork ? connection.drained() : connection.heldBack();
       if (wait !== null) waits.push(wait);
     }
     return waits.length === 0 ? null : Promise.all(waits).then(() => undefined);
@@ -261,10 +297,4 @@ export class Clients implements ClientChannel {
       ? (this.#rawListeners.get(threadId) ?? null)
       : this.#providers.of(threadId);
   }
-}
-
-/** Takes the place of a notification that no client could read. */
-function tooLarge(method: string, emittedAtMs: number): string {
-  const message = `A notification ${method} was left out: it is too large for one message.`;
-  return JSON.stringify({ method: 'warning', params: { message, threadId: null }, emittedAtMs });
 }

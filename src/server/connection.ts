@@ -3,10 +3,11 @@ import {
   type MessageConnection,
   ResponseError,
 } from 'vscode-jsonrpc/node';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
-import type { InitializeParams } from '../protocol/generated/types.ts';
+import { experimentalNotifications } from '../protocol/generated/methods.ts';
+import type { InitializeParams, ServerDiagnosticsConnection } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError, shuttingDown } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
 import { JsonWriter } from '../transport/json-writer.ts';
@@ -14,6 +15,8 @@ import type { OutgoingMessage } from '../transport/outgoing-message.ts';
 import { RequestIds } from '../transport/request-ids.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
+import { atMost } from './at-most.ts';
+import { HeldMessages } from './held-messages.ts';
 
 export interface ConnectionOptions {
   transport: Transport;
@@ -59,17 +62,16 @@ const OVERDUE_MS = 1000;
 /** How long a closing server waits for a client that does not read. */
 const LAST_BYTES_MS_MAX = 1000;
 
-/**
- * The connection to a client: its handshake, the notifications that it wants, and the two
- * directions of its transport.
- */
+/** The connection to a client: its handshake, and the two directions of its transport. */
 export class Connection {
   readonly id: number;
   readonly #ids = new RequestIds();
   readonly #writer: JsonWriter;
+  readonly #messages = new HeldMessages((message) => this.#writer.send(message));
   readonly #reader: JsonReader;
   readonly #rpc: MessageConnection;
   readonly #options: ConnectionOptions;
+  readonly #connectedAtMs: number;
   #client: InitializeParams | null = null;
   #gate: Promise<void> = Promise.resolve();
   #waiting = 0;
@@ -82,7 +84,8 @@ export class Connection {
   constructor(id: number, options: ConnectionOptions) {
     this.id = id;
     this.#options = options;
-    const { transport, log, tap } = options;
+    const { transport, log, tap, clock } = options;
+    this.#connectedAtMs = clock.now();
     this.#writer = new JsonWriter(transport, { ids: this.#ids, tap });
     this.#reader = new JsonReader(transport, {
       ids: this.#ids,
@@ -144,20 +147,40 @@ export class Connection {
   }
 
   /**
-   * Whether the client gets this notification: after the handshake, unless it has opted out of it.
+   * Whether the client gets this notification: after the handshake, unless it has opted out of it,
+   * or not into the experimental API that it belongs to.
    */
   hears(method: string): boolean {
-    return this.#client !== null && !this.#muted.has(method);
+    if (this.#client === null || this.#muted.has(method)) return false;
+    return this.experimentalApi || !experimentalNotifications.includes(method);
   }
 
   /** Sends a notification or a request. */
   send(message: OutgoingMessage): void {
-    this.#writer.send(message);
+    this.#messages.send(message);
+  }
+
+  /** `HeldMessages.hold`. */
+  hold(): () => void {
+    return this.#messages.hold();
   }
 
   /** Writes the messages that were sent so far. */
   flush(): void {
     this.#writer.flush();
+  }
+
+  /** What `server/diagnostics` shows of it, but for the threads. */
+  get view(): Omit<ServerDiagnosticsConnection, 'threadsFollowed'> {
+    const { messages, bytes } = this.#writer.unread;
+    return {
+      id: this.id,
+      peer: this.#options.transport.peer ?? 'stdio',
+      client: this.#client?.clientInfo ?? null,
+      connectedAtMs: this.#connectedAtMs,
+      unreadMessages: messages,
+      unreadBytes: bytes,
+    };
   }
 
   /**
@@ -166,6 +189,13 @@ export class Connection {
    */
   drained(): Promise<void> | null {
     return this.#writer.drained();
+  }
+
+  /** As `drained`, for work that others follow too: a remote client only gets time to read. */
+  heldBack(): Promise<void> | null {
+    const backlog = this.drained();
+    if (backlog === null || this.#options.transport.isRemote !== true) return backlog;
+    return new Promise((resolve) => setImmediate(resolve));
   }
 
   /**
@@ -177,7 +207,8 @@ export class Connection {
     // Calls that are done by now have answered one turn of the event loop later.
     await new Promise((resolve) => setImmediate(resolve));
     for (const idText of this.#ids.closeAll()) this.#writeRefusal(idText, shuttingDown());
-    await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());
+    await atMost(this.#options.clock, LAST_BYTES_MS_MAX, this.#writer.flushed());
+    this.#options.transport.end();
     this.#rpc.dispose();
     this.#closed();
   }
@@ -222,7 +253,7 @@ export class Connection {
       return result;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      const { code, message, data } = errorBody(error);
+      const { code, message, data } = error.body;
       log.debug({ ...took(), error: error.data.code }, 'refused');
       return new ResponseError(code, message, data);
     }
@@ -241,23 +272,23 @@ export class Connection {
   }
 
   #writeRefusal(idText: string, error: RpcError): void {
-    this.#writer.send(`{"id":${idText},"error":${JSON.stringify(errorBody(error))}}`);
+    this.#writer.send(`{"id":${idText},"error":${JSON.stringify(error.body)}}`);
   }
 
   async #finish(): Promise<void> {
     const taken = Promise.all([this.#ids.empty(), ...this.#answers]).then(() => {});
-    if (!(await this.#atMost(OVERDUE_MS, taken))) {
+    if (!(await atMost(this.#options.clock, OVERDUE_MS, taken))) {
       this.#options.onOverdue();
-      await this.#atMost(LAST_ANSWERS_MS_MAX - OVERDUE_MS, taken);
+      await atMost(this.#options.clock, LAST_ANSWERS_MS_MAX - OVERDUE_MS, taken);
     }
     // One turn of the event loop later, the effects of the last requests have begun.
     await new Promise((resolve) => setImmediate(resolve));
     this.#inputEnded = true;
     this.#gone.abort();
     const warned = this.#options.warned();
-    if (warned !== null) await this.#atMost(LAST_ANSWERS_MS_MAX, warned);
+    if (warned !== null) await atMost(this.#options.clock, LAST_ANSWERS_MS_MAX, warned);
     await this.#options.onInputEnd();
-    await this.#atMost(LAST_ANSWERS_MS_MAX, this.#writer.flushed());
+    await atMost(this.#options.clock, LAST_ANSWERS_MS_MAX, this.#writer.flushed());
     this.#closed();
   }
 
@@ -265,19 +296,4 @@ export class Connection {
     this.#gone.abort();
     this.#options.onClosed();
   }
-
-  /** Waits for the work, at most so long. Returns false if that was not enough. */
-  async #atMost(ms: number, work: Promise<void>): Promise<boolean> {
-    const over = new AbortController();
-    const done = await Promise.race([
-      work.then(() => true),
-      sleep(this.#options.clock, ms, over.signal).then(() => false),
-    ]);
-    over.abort();
-    return done;
-  }
-}
-
-function errorBody(error: RpcError): { code: number; message: string; data: unknown } {
-  return { code: error.code, message: error.message, data: error.data };
 }

@@ -16,6 +16,7 @@ import { methods } from '../protocol/generated/methods.ts';
 import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
   configInvalid,
+  draining,
   fromStore,
   internal,
   invalidParams,
@@ -65,6 +66,7 @@ export class Dispatcher {
   #queued = 0;
   #inFlight = 0;
   #isEnding = false;
+  #isDraining = false;
   /**
    * Shared by all results that are built in parts, so that together they do not take longer at a
    * time than one.
@@ -88,6 +90,11 @@ export class Dispatcher {
    */
   end(): void {
     this.#isEnding = true;
+  }
+
+  /** From now on, requests that begin a turn are refused. */
+  drain(): void {
+    this.#isDraining = true;
   }
 
   /** The number of requests that wait in a queue, or for their client to read. */
@@ -220,6 +227,7 @@ export class Dispatcher {
     this.#inFlight++;
     try {
       if (this.#isEnding) throw shuttingDown();
+      if (this.#isDraining && row.beginsTurn) throw draining();
       return await row.handle(params, context);
     } finally {
       this.#inFlight--;

@@ -21,7 +21,22 @@ interface PendingRequest {
   settle: (answer: Answer<unknown>) => void;
 }
 
+/**
+ * The first id of a server whose clients stay when it is started again. A dialog that one of them
+ * has left open must not answer another question: no earlier server has used the ids from here,
+ * unless it asked more than a thousand questions a second or began over three weeks ago. All ids
+ * fit into 32 bits.
+ */
+export function firstRequestId(nowMs: number): number {
+  return (Math.floor(nowMs / 1000) % SECONDS_MAX) * IDS_A_SECOND;
+}
+
+const IDS_A_SECOND = 1024;
+const SECONDS_MAX = 2 ** 31 / IDS_A_SECOND;
+
 export interface AskedConnections {
+  /** The id of the first request. */
+  firstId: number;
   log: Log;
   /** The connections that a request of an audience is put to, as they are now. */
   connections(audience: Audience): Iterable<Connection>;
@@ -50,11 +65,12 @@ const NOBODY_LEFT: Answer<never> = { type: 'clientGone' };
 export class PendingRequests {
   readonly #deps: AskedConnections;
   readonly #pending = new Map<number, PendingRequest>();
-  #nextId = 0;
+  #nextId: number;
   #drains = false;
 
   constructor(deps: AskedConnections) {
     this.#deps = deps;
+    this.#nextId = deps.firstId;
   }
 
   get count(): number {

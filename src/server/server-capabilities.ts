@@ -16,7 +16,7 @@ export function serverCapabilities(platform: NodeJS.Platform): ServerCapabilitie
   return {
     methods: groups,
     sandbox: sandboxProgram(platform)?.name ?? null,
-    transports: ['stdio'],
+    transports: ['stdio', 'ws', 'unix'],
     limits: {
       lineBytes: LINE_BYTES_MAX,
       requestsInFlight: REQUESTS_IN_FLIGHT_MAX,

@@ -59,6 +59,8 @@ interface AppProcess {
   nodeVersions?: NodeVersions;
   /** The files that the server was started from. Commands cannot change them. */
   installation: Installation;
+  /** Whether the server goes on without clients, which can connect again. Default: no. */
+  outlivesClients?: boolean;
   log: Log;
 }
 

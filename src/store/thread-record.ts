@@ -15,6 +15,7 @@ import type {
   ThreadTokenUsage,
 } from '../protocol/generated/types.ts';
 import type { GoalRecord } from './goal-record.ts';
+import type { QueueHold, QueueRecord } from './queue-record.ts';
 
 /**
  * The settings of a thread's next turn: the configuration that the thread started with, and every
@@ -118,6 +119,10 @@ export interface ThreadRecord {
    */
   clientTools: string | null;
   goal: GoalRecord | null;
+  /** Null: nothing was ever in it. */
+  queue: QueueRecord | null;
+  /** Null: the queue goes on by itself. */
+  queueHold: QueueHold | null;
   /** When the thread was closed as an agent of another thread. Null: it is open, or no agent. */
   agentClosedAtMs: number | null;
   /** The turn of the other thread that has started this agent. Null: no turn has. */
@@ -148,6 +153,8 @@ export type ThreadPatch = Partial<
     | 'memoryMode'
     | 'daybreakEnabled'
     | 'goal'
+    | 'queue'
+    | 'queueHold'
     | 'agentClosedAtMs'
   >
 >;

@@ -1,4 +1,5 @@
 import type {
+  QueuedSubmission,
   ThreadItem,
   ThreadTokenUsage,
   TokenUsageBreakdown,
@@ -52,6 +53,11 @@ export interface WriteChanges {
    * The ids of items that were discarded while their turn continues. Their partials are removed.
    */
   dropped?: readonly string[];
+  /**
+   * What submissions of the queue say. Each replaces the one with the same id. A patch of the queue
+   * removes those that it does not have.
+   */
+  queued?: readonly QueuedSubmission[];
   /** Whether the write must survive a power failure. */
   durable?: boolean;
 }
@@ -159,6 +165,11 @@ export interface ThreadStore {
    * open ones whose turn it no longer has.
    */
   leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }>;
+  /**
+   * Reads what those of the submissions say that wait in the thread's queue, in this order. Reads
+   * at least one and not more than SLICE_BYTES_MAX.
+   */
+  readQueued(threadId: string, ids: readonly string[]): Promise<QueuedSubmission[]>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
   /**
    * The unfinished items of a running turn come last, as they were last saved. No page ends between

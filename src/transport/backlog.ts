@@ -7,11 +7,22 @@ import type { Transport } from './transport.ts';
 const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
 const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
+/** A remote client is cut off when so many messages wait for it, */
+const REMOTE_MESSAGES_MAX = 32_768;
+/** or so many bytes, */
+const REMOTE_BYTES_MAX = 16 * 1024 * 1024;
+/** of which a long message counts at most as these: its text is made when it is sent. */
+const COUNTED_BYTES_MAX = 256 * 1024;
+
 /** The output that a slow client has not read, and those who wait for the client. */
 export class Backlog {
   readonly #transport: Pick<Transport, 'backlog'>;
   /** Of messages that the transport does not have yet, in characters. */
   #queuedLength = 0;
+  /** The messages that the operating system has not accepted. */
+  #messages = 0;
+  /** Their length, with at most COUNTED_BYTES_MAX of each. */
+  #countedLength = 0;
   #isGone = false;
   #drained: { promise: Promise<void>; resolve: () => void } | null = null;
 
@@ -22,6 +33,8 @@ export class Backlog {
   /** A message of this length waits to be written. */
   queued(length: number): void {
     this.#queuedLength += length;
+    this.#messages++;
+    this.#countedLength += counted(length);
   }
 
   /** It is given to the transport. */
@@ -29,8 +42,20 @@ export class Backlog {
     this.#queuedLength -= length;
   }
 
-  /** The operating system has accepted messages. */
-  taken(): void {
+  /** What the operating system has not accepted. */
+  get unread(): { messages: number; bytes: number } {
+    return { messages: this.#messages, bytes: this.#bytes() };
+  }
+
+  /** Whether more waits than for any client that reads. */
+  get isTooLong(): boolean {
+    return this.#messages > REMOTE_MESSAGES_MAX || this.#countedLength > REMOTE_BYTES_MAX;
+  }
+
+  /** The operating system has accepted messages of these lengths. */
+  taken(lengths: readonly number[]): void {
+    this.#messages -= lengths.length;
+    for (const length of lengths) this.#countedLength -= counted(length);
     if (this.#bytes() <= BACKLOG_BYTES_LOW) this.#release();
   }
 
@@ -64,4 +89,8 @@ export class Backlog {
     this.#drained?.resolve();
     this.#drained = null;
   }
+}
+
+function counted(length: number): number {
+  return Math.min(length, COUNTED_BYTES_MAX);
 }

@@ -33,7 +33,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
       this.#broken = true;
       this.#stopWriting();
       this.#backlog.giveUp();
-      this.fireError(error);
+      if (error !== null) this.fireError(error);
       this.fireClose();
     });
   }
@@ -53,9 +53,24 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     if (this.#broken) return;
     this.#queue.push(message);
     this.#backlog.queued(message.length);
+    if (this.#transport.isRemote && this.#backlog.isTooLong) this.#cutOff();
     if (this.#flushing) return;
     this.#flushing = true;
     setImmediate(() => this.flush());
+  }
+
+  /** The client reads so slowly that what waits for it would fill the memory. */
+  #cutOff(): void {
+    this.#broken = true;
+    this.#queue = [];
+    this.#stopWriting();
+    this.#backlog.giveUp();
+    this.#transport.end('slow');
+  }
+
+  /** `Backlog.unread`. */
+  get unread(): Backlog['unread'] {
+    return this.#backlog.unread;
   }
 
   /** `Backlog.drained` of the messages that were sent. */
@@ -90,7 +105,10 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
       this.#tap?.sent(message);
     }
     this.#queue = this.#queue.slice(texts.length);
-    if (texts.length > 0) this.#transport.write(texts, () => this.#backlog.taken());
+    if (texts.length > 0) {
+      const lengths = texts.map(({ length }) => length);
+      this.#transport.write(texts, () => this.#backlog.taken(lengths));
+    }
     if (long !== null) this.#writing = this.#writeLong(long);
   }
 
@@ -102,7 +120,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     await message.withBytes((bytes) => this.#writeBytes(message, bytes));
     this.#writing = null;
     if (this.#broken) return;
-    this.#backlog.taken();
+    this.#backlog.taken([message.length]);
     this.flush();
   }
 

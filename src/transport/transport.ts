@@ -27,8 +27,21 @@ export interface Transport {
   writeLong?(parts: readonly Uint8Array[], onTaken: () => void): void;
   /** The number of bytes that the operating system has not accepted yet. */
   readonly backlog: number;
-  /** Calls back when writing has failed. Nothing can be written after that. */
-  onWriteError(callback: (error: Error) => void): void;
-  /** Ends the connection: nothing more is written. */
-  end(): void;
+  /**
+   * Calls back when nothing can be written any more: writing has failed with an error, or, with
+   * null, the client has closed the connection.
+   */
+  onWriteError(callback: (error: Error | null) => void): void;
+  /**
+   * Ends the connection: nothing more is written. `slow`: because the client does not read fast
+   * enough.
+   */
+  end(why?: 'slow'): void;
+  /**
+   * Whether a client that reads slowly costs only itself: no turn waits for it, and it is cut off
+   * when too much waits for it.
+   */
+  readonly isRemote?: boolean;
+  /** Where the client is: `unix`, or an address with a port. Absent: at a pair of streams. */
+  readonly peer?: string;
 }

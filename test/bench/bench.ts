@@ -2,7 +2,8 @@
 // `npm run bench`. `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only
 // growth` measures how costs grow, which takes long; `--large` adds sizes. `-- --only gaps`
 // measures how long other requests wait, `--named TEXT` only some of the loads. `-- --only stops`
-// measures the way of a turn. docs/performance.md explains the rows.
+// measures the way of a turn, and `-- --only listening` a server with many clients.
+// docs/performance.md explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureGaps } from './gaps.ts';
 import { growthTables } from './growth.ts';
+import { measureListening, ONE_OR_MANY } from './listening.ts';
 import { MockModel } from './mock-model.ts';
 import { measureStops } from './stops.ts';
 import { type Row, table } from './table.ts';
@@ -30,6 +32,7 @@ const FLOOR: Subject = {
 const GROWTH = 'growth';
 const GAPS = 'gaps';
 const STOPS = 'stops';
+const LISTENING = 'listening';
 
 const { values: flags } = parseArgs({
   options: {
@@ -57,9 +60,29 @@ async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
   return [...rows.values()];
 }
 
+/** The table of what is not a workload. Null: a workload is measured. */
+async function other(bench: Bench): Promise<string | null> {
+  switch (flags.only) {
+    case GROWTH:
+      return growthTables({ subject: HEDDLE, bench, large: flags.large });
+    case GAPS:
+      return table(
+        await measureGaps({ subject: HEDDLE, bench, named: flags.named ?? '' }),
+        ['blocked', 'working'],
+        { ratios: false },
+      );
+    case STOPS:
+      return table(await measureStops(HEDDLE, bench), ['time', 'share in %'], { ratios: false });
+    case LISTENING:
+      return table(await measureListening(HEDDLE, bench), ONE_OR_MANY, { ratios: false });
+    default:
+      return null;
+  }
+}
+
 async function bench(): Promise<void> {
   const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
-  const others = [GAPS, GROWTH, STOPS];
+  const others = [GAPS, GROWTH, STOPS, LISTENING];
   if (chosen.length === 0 && !others.includes(flags.only ?? '')) {
     throw new Error(
       `--only: expected one of ${[...workloads.map(({ name }) => name), ...others].join(', ')}`,
@@ -73,36 +96,11 @@ async function bench(): Promise<void> {
       process.stderr.write(`${workload.name} …\n`);
       rows.push(...(await measure(workload, { folder, model, quick: flags.quick })));
     }
-    const growth =
-      flags.only === GROWTH
-        ? await growthTables({
-            subject: HEDDLE,
-            bench: { folder, model, quick: flags.quick },
-            large: flags.large,
-          })
-        : null;
-    const gaps =
-      flags.only === GAPS
-        ? await measureGaps({
-            subject: HEDDLE,
-            bench: { folder, model, quick: flags.quick },
-            named: flags.named ?? '',
-          })
-        : null;
-    const stops =
-      flags.only === STOPS
-        ? await measureStops(HEDDLE, { folder, model, quick: flags.quick })
-        : null;
     const measured =
-      stops !== null
-        ? table(stops, ['time', 'share in %'], { ratios: false })
-        : gaps === null
-          ? table(rows, [HEDDLE.name, FLOOR.name])
-          : table(gaps, ['blocked', 'working'], { ratios: false });
+      (await other({ folder, model, quick: flags.quick })) ??
+      table(rows, [HEDDLE.name, FLOOR.name]);
     const machine = `${type()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
-    process.stdout.write(
-      `${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? measured}\n`,
-    );
+    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${measured}\n`);
   } finally {
     for (const server of running) server.kill();
     model.close();

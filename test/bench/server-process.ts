@@ -6,6 +6,8 @@ import type { ClientRequests } from '../../src/protocol/generated/types.ts';
 
 const ANSWER_MS_MAX = 120_000;
 const LINE_FEED = 10;
+/** The unit of times in /proc. */
+const TICK_MS = 10;
 
 export interface Timed<Result> {
   result: Result;
@@ -131,10 +133,19 @@ export class ServerProcess {
 
   /** The current and the highest resident memory, in MiB. NaN if the system has no /proc. */
   memory(): { now: number; peak: number } {
-    const status = readStatus(this.#child.pid ?? 0);
+    const status = readProcFile(this.#child.pid ?? 0, 'status');
     const mib = (field: string) =>
       Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
     return { now: mib('VmRSS'), peak: mib('VmHWM') };
+  }
+
+  /** The processor time that it has used, in milliseconds. NaN if the system has no /proc. */
+  cpuMs(): number {
+    const fields =
+      readProcFile(this.#child.pid ?? 0, 'stat')
+        .split(') ')[1]
+        ?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   }
 
   async close(): Promise<void> {
@@ -167,9 +178,9 @@ function startOfLine(lines: Buffer, prefix: string): number {
   return -1;
 }
 
-function readStatus(pid: number): string {
+function readProcFile(pid: number, name: 'stat' | 'status'): string {
   try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
     return '';
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../support/counting-ids.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { Gate } from '../support/gate.ts';
-import { text } from '../support/test-client.ts';
+import { CLIENT_INFO, text } from '../support/test-client.ts';
 import { message, response } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -19,12 +20,26 @@ function gauges(given: Record<string, number> = {}) {
   return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
+/** What the server shows of an idle client. */
+function connectionView(id: number) {
+  return {
+    id,
+    peer: 'stdio',
+    client: CLIENT_INFO,
+    connectedAtMs: new FakeClock().now(),
+    threadsFollowed: 0,
+    unreadMessages: 0,
+    unreadBytes: 0,
+  };
+}
+
 describe('server/diagnostics', () => {
   test('reports the process and the gauges of an idle server', async () => {
     const { client } = await startServer({ pid: 815, residentMemoryBytes: () => 64_000_000 });
     expect(await client.request('server/diagnostics', {})).toEqual({
       process: { id: 815, residentMemoryBytes: 64_000_000, physicalFootprintBytes: null },
       gauges: gauges(),
+      connections: [connectionView(0)],
     });
   });
 
@@ -97,5 +112,35 @@ describe('server/diagnostics', () => {
     expect(await plain.refusal('server/diagnostics', {})).toMatchObject({
       data: { code: 'experimental_api_required' },
     });
+  });
+});
+
+describe('server/connection/close', () => {
+  test('ends the connection of another client, which can connect again', async () => {
+    const { client, connect } = await startServer();
+    const other = await connect();
+    await other.request('thread/start', {});
+    const { connections } = await client.request('server/diagnostics', {});
+    expect(connections).toEqual([connectionView(0), { ...connectionView(1), threadsFollowed: 1 }]);
+    expect(await client.request('server/connection/close', { connectionId: 1 })).toEqual({
+      closed: true,
+    });
+    await other.ended;
+    expect(await client.request('server/connection/close', { connectionId: 1 })).toEqual({
+      closed: false,
+    });
+    const again = await connect();
+    expect((await again.request('server/diagnostics', {})).connections).toEqual([
+      connectionView(0),
+      connectionView(2),
+    ]);
+  });
+
+  test('a client that ends its own connection gets the response first', async () => {
+    const { client } = await startServer();
+    expect(await client.request('server/connection/close', { connectionId: 0 })).toEqual({
+      closed: true,
+    });
+    await client.ended;
   });
 });

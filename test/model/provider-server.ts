@@ -209,3 +209,17 @@ export const halfAnswer: Reply = (res) => {
 export function answersJson(value: object, contentType = 'application/json'): Reply {
   return (res) => res.writeHead(200, { 'content-type': contentType }).end(JSON.stringify(value));
 }
+
+/** A reply that begins and goes no further, and a promise that resolves when it was asked for. */
+export function hangingReply(): { reply: Reply; asked: Promise<void> } {
+  let onAsked = () => {};
+  const asked = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
+  const reply: Reply = (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(sse(created));
+    onAsked();
+  };
+  return { reply, asked };
+}

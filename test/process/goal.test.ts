@@ -3,26 +3,11 @@ import {
   answered,
   completed,
   created,
+  hangingReply,
   ProviderServer,
-  type Reply,
-  sse,
   streaming,
 } from '../model/provider-server.ts';
 import { place, providerToml, startHeddle } from './support.ts';
-
-/** A reply that begins and goes no further, and a promise that resolves when it was asked for. */
-function hanging(): { reply: Reply; asked: Promise<void> } {
-  let onAsked = () => {};
-  const asked = new Promise<void>((resolve) => {
-    onAsked = resolve;
-  });
-  const reply: Reply = (res) => {
-    res.writeHead(200, { 'content-type': 'text/event-stream' });
-    res.write(sse(created));
-    onAsked();
-  };
-  return { reply, asked };
-}
 
 const call = {
   type: 'function_call',
@@ -38,7 +23,7 @@ const completing = streaming(
 );
 
 test('a goal survives kill -9, and the thread goes on towards it when it is resumed', async () => {
-  const first = hanging();
+  const first = hangingReply();
   await using provider = await ProviderServer.start(first.reply, completing, answered);
   const where = place({ 'config.toml': providerToml(provider.port) });
   const killed = await startHeddle(where);

@@ -202,14 +202,9 @@ describe('what cannot be served is told in a line', () => {
       '--log-level wran: expected off, error, warn, info or debug: did you mean warn?',
     ],
     [
-      'a socket to listen on',
-      ['app-server', '--listen', 'unix:///tmp/x.sock'],
-      '--listen unix:///tmp/x.sock: expected stdio://',
-    ],
-    [
-      'an address to listen on',
-      ['--listen', 'ws://127.0.0.1:0'],
-      '--listen ws://127.0.0.1:0: expected stdio://',
+      'an address to listen on that is none',
+      ['--listen', 'ws://localhost:0'],
+      '--listen: expected an IP address, such as 127.0.0.1 or [::1], found "localhost"',
     ],
   ] as [string, string[], string, string?][])('%s', (_name, args, problem, help = '--help') => {
     const where = place();
@@ -490,7 +485,7 @@ describe('what is only asked is answered on stdout', () => {
         '--config KEY=VALUE',
         '--sandbox',
         '--ask-for-approval',
-        '--listen stdio://',
+        '--listen ADDRESS',
         '--help',
         '--version',
       ])

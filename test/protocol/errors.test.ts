@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import * as errors from '../../src/protocol/rpc-error.ts';
 import {
   invalidThreadId,
   noRolloutFound,
   threadNotFound,
-} from '../../src/protocol/thread-errors.ts';
+} from '../../src/protocol/errors/thread-errors.ts';
 import {
   inputTooLarge,
   noActiveTurnToSteer,
   turnMismatch,
-} from '../../src/protocol/turn-errors.ts';
+} from '../../src/protocol/errors/turn-errors.ts';
+import * as errors from '../../src/protocol/rpc-error.ts';
 
 test.each([
   [errors.notInitialized(), 'Not initialized'],

@@ -89,7 +89,7 @@ test('initialize returns the name of the server and the methods that it serves',
         initialize: ['initialize'],
       }),
       sandbox: 'bubblewrap',
-      transports: ['stdio'],
+      transports: ['stdio', 'ws', 'unix'],
       limits: { lineBytes: 32 * 1024 * 1024, requestsInFlight: 8192, inputChars: 1_048_576 },
     },
   });

@@ -32,6 +32,21 @@ import { type TempHome, tempHome } from './temp-home.ts';
 
 const PAGE_BYTES = 1024;
 
+const QUEUE = {
+  waiting: [{ id: 'q1', clientUserMessageId: 'mine', chars: 10_000 }],
+  begun: [],
+};
+
+function queuedOf(number: number) {
+  const input = [{ type: 'text' as const, text: `${number} `.repeat(5_000) }];
+  return { id: 'q1', clientUserMessageId: 'mine', input, responsesapiClientMetadata: null };
+}
+
+/** The threads of `homeWithThreads`. */
+function recordOf(number: number) {
+  return threadRecord(number, number === 3 ? {} : { queue: QUEUE });
+}
+
 /** A home with a closed database: two threads with long and short items, and a fork. */
 async function homeWithThreads(): Promise<TempHome> {
   const home = tempHome();
@@ -42,7 +57,11 @@ async function homeWithThreads(): Promise<TempHome> {
       turnStarted('t4'),
       itemEntry('t4', agentMessage('long', `${number}`.repeat(10_000))),
     ]);
-    await writer.append([], { partials: [storedItem('t4', agentMessage('half'))] });
+    await writer.append([], {
+      partials: [storedItem('t4', agentMessage('half'))],
+      patch: { queue: QUEUE },
+      queued: [queuedOf(number)],
+    });
   }
   await store.forkThread(idOf(1), { afterTurnId: 't2' }, threadRecord(3));
   await store.close();
@@ -57,12 +76,11 @@ const TURNS = [
 
 /** Everything in the home of `homeWithThreads`. */
 async function readEverything(store: ThreadStore): Promise<void> {
-  expect((await store.listThreads(everyThread)).data).toEqual(
-    [3, 2, 1].map((number) => threadRecord(number)),
-  );
+  expect((await store.listThreads(everyThread)).data).toEqual([3, 2, 1].map(recordOf));
   for (const [index, turns] of TURNS.entries()) {
     const id = idOf(index + 1);
-    expect(await store.getThread(id)).toEqual(threadRecord(index + 1));
+    expect(await store.getThread(id)).toEqual(recordOf(index + 1));
+    if (index < 2) expect(await store.readQueued(id, ['q1'])).toEqual([queuedOf(index + 1)]);
     expect(await turnsInShort(store, id)).toEqual(
       index === 2 ? turns : [...turns, 't4 interrupted: long, half'],
     );
@@ -203,7 +221,7 @@ describe('a thread with a missing part is damaged, never shorter', () => {
     await expect(store.listItems(idOf(1), { direction: 'asc' })).rejects.toMatchObject(
       damaged(home),
     );
-    expect(await store.getThread(idOf(2))).toEqual(threadRecord(2));
+    expect(await store.getThread(idOf(2))).toEqual(recordOf(2));
   });
 
   test.each(['its last entry', 'all its entries', 'its history'])(

@@ -56,6 +56,8 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     daybreakEnabled: null,
     clientTools: null,
     goal: null,
+    queue: null,
+    queueHold: null,
     agentClosedAtMs: null,
     spawnTurnId: null,
     ...changes,

@@ -42,6 +42,66 @@ export function describeThreadChanges(
     const listed = async (archived: boolean) =>
       (await store.listThreads({ ...everyThread, archived })).data.map(({ id }) => id);
 
+    describe('the queue of a thread', () => {
+      const long = 'long '.repeat(200_000);
+      const submission = (id: string, words = `say ${id}`) => ({
+        id,
+        clientUserMessageId: `client ${id}`,
+        input: [{ type: 'text' as const, text: words }],
+        responsesapiClientMetadata: null,
+      });
+      const queueOf = (...ids: string[]) => ({
+        waiting: ids.map((id) => ({ id, clientUserMessageId: `client ${id}`, chars: 9 })),
+        begun: [],
+      });
+
+      test('has what was appended, in the order that is asked for, and loses what a patch leaves out', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1)]);
+        const queued = [submission('a'), submission('b', long), submission('c')];
+        await writer.append([], { patch: { queue: queueOf('a', 'b', 'c') }, queued });
+        expect(await store.readQueued(idOf(1), ['c', 'x', 'a'])).toEqual([queued[2], queued[0]]);
+        expect(await store.readQueued(idOf(1), ['b'])).toEqual([queued[1]]);
+        expect((await store.getThread(idOf(1)))?.queue).toEqual(queueOf('a', 'b', 'c'));
+        await writer.append([turnStarted(t(2))], {
+          patch: { queue: queueOf('c', 'b'), queueHold: 'turnInterrupted' },
+          queued: [submission('c', 'other words')],
+        });
+        expect(await store.readQueued(idOf(1), ['a', 'c'])).toEqual([
+          submission('c', 'other words'),
+        ]);
+        await writer.append([], { patch: { updatedAtMs: 7 } });
+        expect(await harness.open().readQueued(idOf(1), ['b'])).toEqual([queued[1]]);
+        expect((await store.getThread(idOf(1)))?.queueHold).toBe('turnInterrupted');
+      });
+
+      test('reads at least one, and ends after a number of bytes', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1)]);
+        const queued = ['a', 'b', 'c'].map((id) => submission(id, long));
+        await writer.append([], { patch: { queue: queueOf('a', 'b', 'c') }, queued });
+        expect(await store.readQueued(idOf(1), ['a', 'b', 'c'])).toEqual([queued[0]]);
+      });
+
+      test('stays when the thread is reverted', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
+        const queued = [submission('a', long)];
+        await writer.append([], { patch: { queue: queueOf('a') }, queued });
+        await store.revertThread(idOf(1), t(2), {});
+        expect(await store.readQueued(idOf(1), ['a'])).toEqual(queued);
+      });
+
+      test('is not in a fork, and goes with the thread', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1)]);
+        const queued = [submission('a')];
+        await writer.append([], { patch: { queue: queueOf('a') }, queued });
+        await store.forkThread(idOf(1), null, threadRecord(2));
+        expect(await store.readQueued(idOf(2), ['a'])).toEqual([]);
+        await store.deleteThread(idOf(1));
+        await expect(store.readQueued(idOf(1), ['a'])).rejects.toMatchObject({
+          code: 'thread_not_found',
+        });
+      });
+    });
+
     describe('wrong use', () => {
       test('an unknown thread is thread_not_found', async () => {
         const refused = { code: 'thread_not_found', details: { threadId: idOf(9) } };

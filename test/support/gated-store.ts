@@ -55,6 +55,7 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     agentIds: (threadId) => store.agentIds(threadId),
     tokensBelow: (threadId, exceptIds) => store.tokensBelow(threadId, exceptIds),
     leftAgents: (threadId) => store.leftAgents(threadId),
+    readQueued: (threadId, ids) => store.readQueued(threadId, ids),
     listTurns: (threadId, query) => store.listTurns(threadId, query),
     listItems: (threadId, query) => store.listItems(threadId, query),
     readItems: (threadId, wanted) => store.readItems(threadId, wanted),

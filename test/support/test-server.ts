@@ -11,6 +11,7 @@ import type { InitializeCapabilities } from '../../src/protocol/generated/types.
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { streamTransport } from '../../src/transport/stream-transport.ts';
+import type { Transport } from '../../src/transport/transport.ts';
 import type { WireTap } from '../../src/transport/wire-tap.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds } from './counting-ids.ts';
@@ -69,6 +70,8 @@ export interface TestServerOptions {
   readsShellExports?: boolean;
   /** Whether running turns end before the connection does, once the client has closed its side. */
   drain?: boolean;
+  /** Whether threads begin turns by themselves without a client. */
+  outlivesClients?: boolean;
 }
 
 /** A server in this process, with its first client. Everything it writes lies in `folder`. */
@@ -84,6 +87,8 @@ export interface TestServer {
   cwd: string;
   /** One more client of the same server. */
   connect(options?: ConnectOptions): Promise<TestClient>;
+  /** Serves a client that comes by another way. Resolves when it is gone. */
+  serve(transport: Transport): Promise<void>;
   /** Ends the server like the end of its process. */
   close(): Promise<void>;
   /** Ends this server and starts another on its home. */
@@ -147,11 +152,19 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     const config = options.config === undefined ? {} : { config: options.config };
     return startServer({ clock, ids, model, ...config, ...others, folder });
   };
-  return { client, model, clock, log, store, folder, home, cwd, connect, close, restart };
+  const serve = (transport: Transport) => server.connect(transport);
+  const where = { folder, home, cwd };
+  return { client, model, clock, log, store, ...where, connect, serve, close, restart };
 }
 
 function parts(
-  { pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: TestServerOptions,
+  {
+    pid = 4711,
+    residentMemoryBytes,
+    env = {},
+    overrides = [],
+    outlivesClients = false,
+  }: TestServerOptions,
   { home, folder, clock, log }: Where,
 ) {
   const migrationsDir = join(dirname(dirname(import.meta.dirname)), 'migrations');
@@ -173,6 +186,7 @@ function parts(
     version: '0.0.1',
     platform: 'linux' as const,
     pid,
+    outlivesClients,
     sendSignal: (to: number, signal: NodeJS.Signals) => process.kill(to, signal),
     ...(residentMemoryBytes && { residentMemoryBytes }),
     installation: {

@@ -1,14 +1,14 @@
-import type {
-  ThreadGoal,
-  ThreadGoalStatus,
-  TokenUsageBreakdown,
-} from '../../protocol/generated/types.ts';
 import {
   emptyObjective,
   invalidTokenBudget,
   noGoal,
   objectiveTooLong,
-} from '../../protocol/goal-errors.ts';
+} from '../../protocol/errors/goal-errors.ts';
+import type {
+  ThreadGoal,
+  ThreadGoalStatus,
+  TokenUsageBreakdown,
+} from '../../protocol/generated/types.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';

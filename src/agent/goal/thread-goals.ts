@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
+import { goalsDisabled, noGoalsInEphemeral } from '../../protocol/errors/goal-errors.ts';
+import { threadArchived } from '../../protocol/errors/thread-errors.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
-import { goalsDisabled, noGoalsInEphemeral } from '../../protocol/goal-errors.ts';
-import { threadArchived } from '../../protocol/thread-errors.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientChannel } from '../client-channel.ts';
+import type { StoredChange } from '../thread-state.ts';
 import {
   changedGoal,
   type GoalChange,
@@ -21,8 +22,11 @@ interface GoalThreads {
   record(threadId: string): Promise<ThreadRecord>;
   /** The part of a loaded thread; null if the thread is not loaded. */
   part(threadId: string, kind: typeof GoalKeeper): GoalKeeper | null;
-  /** Changes a thread that is not loaded. */
-  patchStored(threadId: string, patch: ThreadPatch): Promise<void>;
+  /** Changes a thread, unless it is loaded: resolves with null then. Nobody loads it meanwhile. */
+  changeStored<Result>(
+    threadId: string,
+    change: (record: ThreadRecord) => StoredChange<Result>,
+  ): Promise<Result | null>;
   /** Lets an idle thread begin a due turn. */
   beginDueTurn(threadId: string): void;
 }
@@ -70,9 +74,14 @@ export class ThreadGoals {
       };
       return { result: await keeper.set(change), announce };
     }
-    const changed = changedGoal(record.goal, change, { threadId: record.id, nowMs: clock.now() });
-    await threads.patchStored(record.id, { ...listingPatch(record, change), goal: changed });
-    const goal = goalView(record.id, changed);
+    const goal = await threads.changeStored(record.id, (stored) => {
+      const now = { threadId: record.id, nowMs: clock.now() };
+      const changed = changedGoal(stored.goal, change, now);
+      const patch = { ...listingPatch(stored, change), goal: changed };
+      return { changes: { patch }, result: goalView(record.id, changed) };
+    });
+    // It was loaded meanwhile.
+    if (goal === null) return this.set(threadId, change);
     return {
       result: goal,
       announce: this.#toEveryone({
@@ -91,8 +100,13 @@ export class ThreadGoals {
       const result = await keeper.clear();
       return { result, announce: () => result && keeper.announce() };
     }
-    if (record.goal === null) return { result: false, announce: () => {} };
-    await threads.patchStored(record.id, { goal: null });
+    const isCleared = await threads.changeStored(record.id, ({ goal }) => ({
+      changes: goal === null ? null : { patch: { goal: null } },
+      result: goal !== null,
+    }));
+    // It was loaded meanwhile.
+    if (isCleared === null) return this.clear(threadId);
+    if (!isCleared) return { result: false, announce: () => {} };
     return {
       result: true,
       announce: this.#toEveryone({

@@ -104,17 +104,8 @@ export class Outbox {
       const step = make();
       if (step === null) return false;
       await new Promise<void>((resolve, reject) => {
-        void this.#store([
-          {
-            step,
-            sequence: null,
-            deltas: [],
-            weight: 0,
-            isAlone: true,
-            done: resolve,
-            failed: reject,
-          },
-        ]);
+        const alone = { sequence: null, deltas: [], weight: 0, isAlone: true };
+        void this.#store([{ step, ...alone, done: resolve, failed: reject }]);
       });
       return true;
     });
@@ -267,6 +258,7 @@ export class Outbox {
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
+        queued: steps.flatMap(({ queued }) => queued ?? []),
         ...unfinishedIn(steps),
         durable: steps.some(({ durable }) => durable),
       });

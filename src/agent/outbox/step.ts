@@ -1,4 +1,5 @@
 import type { Announcement } from '../../protocol/announcement.ts';
+import type { QueuedSubmission } from '../../protocol/generated/types.ts';
 import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
 
@@ -6,6 +7,8 @@ import type { ThreadPatch } from '../../store/thread-record.ts';
 export interface Step {
   entries?: LogEntry[];
   patch?: ThreadPatch;
+  /** What a submission says that the patch adds to the queue, or that has changed in it. */
+  queued?: QueuedSubmission;
   /** Whether the step must survive a crash of the machine, not only of the process. */
   durable?: boolean;
   /** No other step is about to follow: this one is stored at once, with those that wait. */

@@ -1,6 +1,6 @@
 import { isRemoteImage } from '../../model/pictures/image-type.ts';
+import { emptyInput, inputTooLarge, remoteImage } from '../../protocol/errors/turn-errors.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
-import { emptyInput, inputTooLarge, remoteImage } from '../../protocol/turn-errors.ts';
 
 /** The longest text of one request, all parts together, in Unicode characters. */
 export const INPUT_CHARS_MAX = 1_048_576;

@@ -65,6 +65,8 @@ export async function importRollout(
     previewIsCommand: false,
     clientTools: null,
     goal: null,
+    queue: null,
+    queueHold: null,
     agentClosedAtMs: null,
     spawnTurnId: null,
   };

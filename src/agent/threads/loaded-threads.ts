@@ -1,7 +1,7 @@
 import { isUuid } from '../../base/ids.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
+import { invalidThreadId, threadNotFound } from '../../protocol/errors/thread-errors.ts';
 import type { Thread, Turn } from '../../protocol/generated/types.ts';
-import { invalidThreadId, threadNotFound } from '../../protocol/thread-errors.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientChannel } from '../client-channel.ts';

@@ -112,6 +112,8 @@ export async function newThread(
       daybreakEnabled: request.daybreakEnabled,
       clientTools: request.clientTools,
       goal: null,
+      queue: null,
+      queueHold: null,
       agentClosedAtMs: null,
       spawnTurnId: null,
     },

@@ -1,5 +1,5 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { noRolloutFound, threadArchived } from '../../protocol/thread-errors.ts';
+import { noRolloutFound, threadArchived } from '../../protocol/errors/thread-errors.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';

@@ -1,15 +1,16 @@
+import {
+  noActiveTurnToInterrupt,
+  noActiveTurnToSteer,
+  turnMismatch,
+  turnNotSteerable,
+  turnPending,
+} from '../../protocol/errors/turn-errors.ts';
 import type {
   ResponseItem,
   ReviewTarget,
   TurnStartParams,
   TurnSteerParams,
 } from '../../protocol/generated/types.ts';
-import {
-  noActiveTurnToInterrupt,
-  noActiveTurnToSteer,
-  turnMismatch,
-  turnNotSteerable,
-} from '../../protocol/turn-errors.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import { joinCommand, openWithCommand } from '../loop/join-command.ts';
 import type { TurnRunner } from '../loop/turn-runner.ts';
@@ -19,6 +20,7 @@ import { beginReview } from '../review/begin-review.ts';
 import type { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { DueInput } from '../turn/due-input.ts';
 import { injectModelItems } from '../turn/inject-model-items.ts';
 import type { TurnBeginning } from '../turn/turn-opening.ts';
 import { type Joined, type RunTurn, TurnStarter } from '../turn/turn-starter.ts';
@@ -108,19 +110,33 @@ export class ThreadTurns {
    */
   beginRequested(): Promise<() => void> {
     return this.#thread.beginnings.begin(async () => {
-      const due = this.#thread.state.turn === null ? this.#thread.parts.due() : null;
-      return due === null ? () => {} : (await this.#starter.begin({ due })).afterAnswer;
+      const due = this.#thread.state.turn === null ? this.#thread.parts.due(true) : null;
+      const begun = due === null ? null : await this.#starter.beginWanted(due);
+      return begun?.afterAnswer ?? (() => {});
+    });
+  }
+
+  /**
+   * Begins a turn with input that has waited, because a client asked for it. Throws `turn_active`
+   * if a turn runs or is being begun.
+   */
+  async startWaiting(input: DueInput): Promise<Joined | null> {
+    const { beginnings, state } = this.#thread;
+    if (state.turn !== null || beginnings.isBeginning) throw turnPending();
+    return beginnings.begin(async () => {
+      if (state.turn !== null) throw turnPending();
+      return this.#starter.beginWanted(input);
     });
   }
 
   /**
    * Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing
-   * the thread.
+   * the thread. `isAttended`: clients follow the thread.
    */
-  beginDue(): void {
+  beginDue(isAttended: boolean): void {
     const isFree =
       !this.#isClosing && this.#thread.state.turn === null && this.#thread.beginnings.none;
-    const due = isFree ? this.#thread.parts.due() : null;
+    const due = isFree ? this.#thread.parts.due(isAttended) : null;
     if (due !== null) void this.#thread.beginnings.begin(() => this.#starter.beginDue(due));
   }
 

@@ -21,8 +21,13 @@ const CLOSE_UNITS = 1_000;
 export interface Attendance {
   /** Whether a client follows the thread. */
   isFollowed(threadId: string): boolean;
-  /** Whether a follower can still send messages. Only then may the thread begin turns by itself. */
+  /**
+   * Whether the thread may begin turns by itself: a follower can still send messages, or the server
+   * needs none.
+   */
   isAttended(threadId: string): boolean;
+  /** Whether any client can still send messages. */
+  readonly isReachable: boolean;
 }
 
 /** Unloads threads: idle ones after a while, and all of them at the end of the server. */

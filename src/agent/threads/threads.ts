@@ -1,7 +1,7 @@
+import { threadNotFound } from '../../protocol/errors/thread-errors.ts';
 import type { Thread, Turn } from '../../protocol/generated/types.ts';
-import { threadNotFound } from '../../protocol/thread-errors.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import { revertingPatch } from '../history/reverting-patch.ts';
@@ -10,6 +10,7 @@ import { AgentsUsage } from '../lineage/agents-usage.ts';
 import type { TurnNotifier } from '../notify/turn-notifier.ts';
 import { serverLimits } from '../server-limits.ts';
 import type { Services } from '../services.ts';
+import type { StoredChange } from '../thread-state.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
 import { revertedPatch, type TurnPartKind } from '../turn/turn-part-kind.ts';
 import type { ImportSource } from './import-thread.ts';
@@ -35,6 +36,7 @@ export class Threads {
   readonly #kinds: readonly TurnPartKind[];
   readonly #notifier: Pick<TurnNotifier, 'turnEnded'>;
   readonly #attendance: Attendance;
+  #isDraining = false;
   readonly #loaded: LoadedThreads;
   readonly #loader: ThreadLoader;
   readonly #unloader: ThreadUnloader;
@@ -140,22 +142,35 @@ export class Threads {
     return this.find(threadId)?.part(kind) ?? null;
   }
 
-  /** Lets an idle thread begin a due turn, if a follower can still send messages. */
+  /**
+   * Lets an idle thread begin a due turn, if a follower can still send messages or the server needs
+   * none; one with input that has waited, if any client can.
+   */
   beginDueTurn(threadId: string): void {
-    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.turns.beginDue();
+    if (this.#isDraining) return;
+    const isAttended = this.#attendance.isAttended(threadId);
+    if (isAttended || this.#attendance.isReachable) this.find(threadId)?.turns.beginDue(isAttended);
   }
 
   /**
-   * Changes a thread that is not loaded. Rejects with `active_writer` if another process has it
-   * loaded and would overwrite the change.
+   * Changes a thread, unless it is loaded: resolves with null then. Nobody else loads or changes it
+   * meanwhile. Rejects with `active_writer` if another process has it loaded.
    */
-  async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
-    const writer = await this.#services.store.openWriter(threadId);
-    try {
-      await writer.append([], { patch });
-    } finally {
-      await writer.close();
-    }
+  changeStored<Result>(
+    threadId: string,
+    change: (record: ThreadRecord) => StoredChange<Result>,
+  ): Promise<Result | null> {
+    return this.#loaded.loading.run(threadId, async () => {
+      if (this.find(threadId) !== null) return null;
+      const writer = await this.#services.store.openWriter(threadId);
+      try {
+        const { changes, result } = change(await this.record(threadId));
+        if (changes !== null) await writer.append([], changes);
+        return result;
+      } finally {
+        await writer.close();
+      }
+    });
   }
 
   /** Starts the timer that unloads a thread without followers or a running turn. */
@@ -238,6 +253,12 @@ export class Threads {
    */
   get closing(): Promise<void> | null {
     return this.#unloader.closing;
+  }
+
+  /** From now on, no turn begins by itself. Resolves when those that run have ended. */
+  drain(): Promise<void> {
+    this.#isDraining = true;
+    return this.turnsEnded();
   }
 
   /** Interrupts every turn and closes every thread. */

@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import type { TurnStartParams } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-record.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import { askedTier } from '../settings/resolve-settings.ts';
 import { ActiveTurn } from './active-turn.ts';
+import type { TakenInput } from './due-input.ts';
 import type { InputAuthor } from './turn-input.ts';
 import type { TurnOpening } from './turn-opening.ts';
 import type { DueTurn } from './turn-part.ts';
@@ -13,6 +14,8 @@ export interface NewTurn {
   /** The request. Absent: without input. */
   params?: TurnStartParams;
   author?: InputAuthor;
+  /** What is stored and announced with its start. Absent: nothing. */
+  step?: TakenInput['step'];
   /** By default those of the thread. */
   settings?: ThreadSettings;
   /** For a turn that a part wants; null: a client asked for it. */
@@ -60,4 +63,12 @@ export function settingsOfTurn(
   return serviceTierForTurn
     ? { ...settings, serviceTier: askedTier(config, serviceTierForTurn) }
     : settings;
+}
+
+/** The patch for what the model is told; empty if that is what it was told last. */
+export function toldChange(
+  before: Pick<ThreadRecord, 'told'>,
+  told: ThreadRecord['told'],
+): ThreadPatch {
+  return told === before.told ? {} : { told };
 }

@@ -10,6 +10,7 @@ import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn, TurnKind } from './active-turn.ts';
+import type { DueInput } from './due-input.ts';
 import type { PendingCall, TurnEffects, TurnEvents, TurnFacts } from './turn-events.ts';
 
 /** A running turn, as its parts see it. They can change the settings of its next model request. */
@@ -77,9 +78,8 @@ export type EventHandlers = {
  * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a
  * part implements the moments that it needs. At each moment the parts act in the order of
  * `turn-part-list.ts`. A method that returns a step changes memory at once; the turn stores and
- * announces the step in its own commit of that moment. If a method throws, the error is logged, and
- * the part is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of a
- * handler in `on` counts as its row in `turn-events.ts` says.
+ * announces it in its own commit of that moment. A part that throws is passed over. But an error of
+ * `tools` or `beforeRequest` fails the turn, and one in `on` counts as its row in `turn-events.ts`.
  */
 export interface TurnPart {
   /**
@@ -88,7 +88,7 @@ export interface TurnPart {
    */
   tools?(soFar: readonly Tool[], signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
-  due?(): DueTurn | null;
+  due?(): DueTurn | DueInput | null;
   /** Returns the announcements for a client that has resumed the thread. */
   opened?(how: Opening): Announcement[];
 

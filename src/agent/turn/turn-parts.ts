@@ -6,7 +6,7 @@ import { StoreError } from '../../store/store-error.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { EVENTS, type PendingCall, type TurnEffects, type TurnFacts } from './turn-events.ts';
-import type { Awaitable, DueTurn, EndBeforeRequest, TurnContext, TurnPart } from './turn-part.ts';
+import type { Awaitable, EndBeforeRequest, TurnContext, TurnPart } from './turn-part.ts';
 
 /** The moments at which parts act. */
 type Moment = keyof TurnPart;
@@ -55,11 +55,11 @@ export class TurnParts {
     return tools;
   }
 
-  /** The first turn that a part wants to begin; null: none does. */
-  due(): DueTurn | null {
+  /** The first turn that a part wants to begin; null: none does. Unattended: one with input. */
+  due(isAttended: boolean): ReturnType<Method<'due'>> {
     for (const part of this.#acting('due')) {
       const due = this.#attempt('due', () => part.due(), null);
-      if (due !== null) return due;
+      if (due !== null && (isAttended || 'take' in due)) return due;
     }
     return null;
   }

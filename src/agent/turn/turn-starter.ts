@@ -12,7 +12,8 @@ import { settingsChange } from '../settings/settings-change.ts';
 import { withTurnOverrides } from '../settings/turn-overrides.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn, InputReservation } from './active-turn.ts';
-import { type NewTurn, newActiveTurn, settingsOfTurn } from './new-turn.ts';
+import type { DueInput } from './due-input.ts';
+import { type NewTurn, newActiveTurn, settingsOfTurn, toldChange } from './new-turn.ts';
 import {
   type ArrivedInput,
   type InputAuthor,
@@ -63,26 +64,25 @@ export class TurnStarter {
     const {
       params: given,
       author = 'user',
+      step: taken = {},
       settings = state.settings,
       due = null,
       opening = null,
       command = null,
     } = newTurn;
     const params = given ?? { threadId: state.id, input: [] };
-    const { runtime, machine } = services;
-    const { clock, ids } = runtime;
+    const { clock, ids } = services.runtime;
     const now = clock.now();
     const startedMs = clock.monotonic();
     const turnId = ids.next();
     const root = params.rootTurnId ? { rootTurnId: params.rootTurnId } : {};
     const change = this.#settingsChange(settings);
-    const { instructions } = state.configuration;
     const context = await this.#context(settings, now);
     const added =
       given === undefined ? null : additionalContext(given.additionalContext, context.told);
     const told = added?.told ?? context.told;
     const input = this.#withheld(
-      await turnInput({ params, author }, { settings, ...machine, ids, instructions, atMs: now }),
+      await turnInput({ params, author }, this.#inputDeps(settings, now)),
     );
     const patch: ThreadPatch = {
       listed: true,
@@ -102,7 +102,7 @@ export class TurnStarter {
       patch,
     };
     const stored = outbox.commit({
-      ...(due === null ? mergedSteps([start, parts.step('inputArrived')]) : start),
+      ...(due === null ? mergedSteps([start, taken, parts.step('inputArrived')]) : start),
       ...withheldItem(turnId, input),
       isLast: true,
     });
@@ -116,7 +116,7 @@ export class TurnStarter {
     if (input !== null) turn.reserveInput()?.deliver(input);
     if (!turn.isOpening) this.#runner.prepare(turn, stored);
     await stored;
-    state.keep(patch);
+    state.keep({ ...patch, ...taken.patch });
     state.turn = turn;
     state.status = 'active';
     const step = parts.step('turnBegan', turn);
@@ -134,11 +134,11 @@ export class TurnStarter {
    * Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it
    * is not tried again. Never rejects.
    */
-  async beginDue(due: DueTurn): Promise<void> {
+  async beginDue(due: DueTurn | DueInput): Promise<void> {
     const { state, outbox, services } = this.#thread;
-    let begun: Joined;
+    let begun: Joined | null;
     try {
-      begun = await this.begin({ due });
+      begun = await this.beginWanted(due);
     } catch (error) {
       if (!(error instanceof StoreError))
         services.runtime.log.error(
@@ -149,7 +149,12 @@ export class TurnStarter {
       void outbox.announce([{ method: 'warning', params: { threadId: state.id, message } }]);
       return;
     }
-    begun.afterAnswer();
+    begun?.afterAnswer();
+  }
+
+  /** As `begin`, for a turn that a part wants. Null: its input is not there any more. */
+  beginWanted(due: DueTurn | DueInput): Promise<Joined | null> {
+    return 'take' in due ? due.take((taken) => this.begin(taken)) : this.begin({ due });
   }
 
   /** Adds input to a running turn, and stores the settings as the thread's. */
@@ -163,19 +168,12 @@ export class TurnStarter {
     }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
   ): Promise<Joined> {
     const { state, outbox, parts, services } = this.#thread;
-    const { runtime, machine } = services;
     const change = this.#settingsChange(settings);
     let input: ArrivedInput | null;
     let patch = change.patch;
     let before: Pick<ThreadRecord, 'told'> | null = null;
     try {
-      const deps = {
-        settings,
-        ...machine,
-        ids: runtime.ids,
-        instructions: state.configuration.instructions,
-        atMs: runtime.clock.now(),
-      };
+      const deps = this.#inputDeps(settings, services.runtime.clock.now());
       const taken = this.#withheld(await turnInput({ params, author }, deps));
       input = taken;
       patch = { ...change.patch, ...this.#preview(params, taken) };
@@ -227,6 +225,12 @@ export class TurnStarter {
     if (state.record.told !== null) return { entries: [], patch: {} };
     const { messages, told } = await this.#context(state.settings, services.runtime.clock.now());
     return { entries: modelEntries(null, messages, 'context'), patch: { told } };
+  }
+
+  #inputDeps(settings: ThreadSettings, atMs: number) {
+    const { state, services } = this.#thread;
+    const { instructions } = state.configuration;
+    return { settings, ...services.machine, ids: services.runtime.ids, instructions, atMs };
   }
 
   /** The context that the model of a turn with these settings was not told. */
@@ -291,9 +295,4 @@ export class TurnStarter {
     for (const { method, params } of announcements)
       services.clients.publish({ threadId: state.id }, method, params);
   }
-}
-
-/** The patch for what the model is told; empty if that is what it was told last. */
-function toldChange(before: Pick<ThreadRecord, 'told'>, told: ThreadRecord['told']): ThreadPatch {
-  return told === before.told ? {} : { told };
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { unlessUnseen } from '../paths/stat-of.ts';
 
 // The kernel creates all files in /proc. They report no size, so the reader of regular files cannot
@@ -10,6 +11,17 @@ export type ProcPath = `/proc/${string}`;
 /** The text of a file in /proc. Returns null if its process has ended, or if it may not be read. */
 export function readProc(path: ProcPath, encoding: 'utf8' | 'latin1' = 'utf8'): string | null {
   return unlessUnseen(() => readFileSync(path, encoding));
+}
+
+/** As `readProc`, for a file that the system needs some time for. */
+export async function readProcLater(path: ProcPath): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    return unlessUnseen(() => {
+      throw error;
+    });
+  }
 }
 
 /** The target of a link in /proc. Throws the system's error, also if its process has ended. */

@@ -21,7 +21,7 @@ const NO_FORMATTER = 'the files need no formatter';
 const THREADS = 'heddle threads list prints the stored threads';
 const STORE = 'heddle store backup, restore, check, repair and vacuum work with the database';
 const MCP_LIST = 'heddle mcp list shows all servers';
-const PIPES = 'heddle speaks on stdin and stdout, and listens on no port';
+const LISTEN = 'to let clients connect, use --listen ws://127.0.0.1:PORT or --listen unix://';
 const CONFIGURED =
   'put base_url and env_key of the provider into config.toml: heddle init writes it';
 
@@ -45,7 +45,6 @@ const COMMANDS = new Map(
     'mcp-server': SERVE,
     'remote-control': SERVE,
     'app-server daemon': SERVE,
-    'app-server proxy': SERVE,
     auth: KEYS,
     login: KEYS,
     logout: KEYS,
@@ -155,14 +154,6 @@ const OPTIONS = new Map(
     '--api-key': KEYS,
     '--print-startup-config': DOCTOR,
     '--code-mode-host': SERVE,
-    '--sock': SERVE,
-    '--ws-auth': SERVE,
-    '--ws-token-file': SERVE,
-    '--ws-token-sha256': SERVE,
-    '--ws-shared-secret-file': SERVE,
-    '--ws-issuer': SERVE,
-    '--ws-audience': SERVE,
-    '--ws-max-clock-skew-seconds': SERVE,
     '--prettier': NO_FORMATTER,
     'generate-ts -p': NO_FORMATTER,
     '--permission-profile': 'use -c default_permissions=NAME',
@@ -171,9 +162,9 @@ const OPTIONS = new Map(
     '--base-url': CONFIGURED,
     '--key': CONFIGURED,
     '--home': 'to use another home, set HEDDLE_HOME',
-    '--port': PIPES,
-    '--host': PIPES,
-    '--daemon': PIPES,
+    '--port': LISTEN,
+    '--host': LISTEN,
+    '--daemon': LISTEN,
     '--debug': 'to log more, use --log-level debug',
   }),
 );

@@ -2,14 +2,16 @@
 const ALIASES: ReadonlyMap<string, string> = new Map([['e', 'exec']]);
 
 /**
- * The name of the command that these words begin with, whether it exists or not. `app-server
- * generate-ts` is another name of `generate-ts`, as in Codex.
+ * The name of the command that these words begin with, whether it exists or not. `app-server proxy`
+ * is another name of `proxy`, as in Codex, and so are others.
  */
 export function commandNamed(words: readonly string[]): string {
   const [first = 'app-server', second] = words;
-  const isGenerator =
-    first === 'app-server' && second !== undefined && second.startsWith('generate-');
-  return isGenerator ? second : (ALIASES.get(first) ?? first);
+  const isBelow =
+    first === 'app-server' &&
+    second !== undefined &&
+    (second === 'proxy' || second.startsWith('generate-'));
+  return isBelow ? second : (ALIASES.get(first) ?? first);
 }
 
 /** The words after the name of the command. */

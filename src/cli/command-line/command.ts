@@ -4,6 +4,7 @@ import type { LogLevel } from '../log/lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
 import type { WireOptions } from '../wire/wire-options.ts';
 import type { CommandName, StoreAction } from './commands.ts';
+import type { ListenOptions } from './listen-options.ts';
 import type { OptionValues } from './read-options.ts';
 import type { Shell } from './show-completion.ts';
 
@@ -16,6 +17,8 @@ export interface ServeOptions {
   /** The file of a script that replaces all models. */
   modelScript: string | null;
   framing: Framing;
+  /** Where clients connect. Commands other than app-server have only stdio. */
+  listen: ListenOptions;
   /** Whether a key of the configuration that heddle does not know ends the start. */
   strictConfig: boolean;
   /** The working directory of threads that name none. Null: that of the process. */
@@ -40,6 +43,7 @@ export type Command =
   | { run: 'init'; values: OptionValues }
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
+  | { run: 'proxy'; socket: string | null }
   | { run: 'doctor'; settings: GivenSettings; json: boolean }
   | { run: 'request'; request: Request; settings: GivenSettings }
   | { run: 'completion'; shell: Shell }

@@ -6,6 +6,7 @@ import {
   EXPORT_OPTIONS,
   GENERATE_OPTIONS,
   JSON_OPTION,
+  LISTEN_OPTIONS,
   type OptionRows,
   SERVER_OPTIONS,
   SETTING_OPTIONS,
@@ -40,14 +41,10 @@ const SERVER_SETTINGS: OptionRows = { config, profile, enable, disable } as Opti
 
 const APP_SERVER: CommandRow = {
   arguments: '',
-  summary: 'serve one client on stdin and stdout (the default)',
+  summary: 'serve clients, by default one on stdin and stdout',
   options: {
     ...SERVER_OPTIONS,
-    listen: {
-      value: 'stdio://',
-      text: 'the transport: only stdio:// is supported; --stdio is the same',
-      choices: ['stdio://'],
-    },
+    ...LISTEN_OPTIONS,
     framing: {
       value: 'FRAMING',
       text: 'lines (the default) or content-length, the framing of the Language Server Protocol',
@@ -143,6 +140,17 @@ export const COMMANDS = {
   exec: EXEC,
   init: INIT,
   wire: WIRE,
+  proxy: {
+    arguments: '',
+    summary: 'connect stdin and stdout to the socket of a server that runs',
+    options: {
+      sock: {
+        value: 'FILE',
+        text: 'the socket; by default that of the home (--listen unix://)',
+        names: 'file',
+      },
+    },
+  },
   doctor: {
     arguments: '',
     summary: 'print what a server would find, and what to do about each problem',

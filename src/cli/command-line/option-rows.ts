@@ -96,6 +96,45 @@ export const SERVER_OPTIONS: OptionRows = {
   },
 };
 
+/** The options of a server that listens. */
+export const LISTEN_OPTIONS: OptionRows = {
+  listen: {
+    value: 'ADDRESS',
+    text: 'where clients connect: stdio:// (the default), ws://IP:PORT, unix:// (the socket of the home), unix://PATH or off; can be repeated',
+    offers: ['stdio://', 'unix://', 'ws://127.0.0.1:0', 'off'],
+  },
+  'ws-auth': {
+    value: 'MODE',
+    text: 'clients of ws:// need a token: capability-token or signed-bearer-token',
+    choices: ['capability-token', 'signed-bearer-token'],
+  },
+  'ws-token-file': {
+    value: 'FILE',
+    text: 'the file with the token of capability-token',
+    names: 'file',
+  },
+  'ws-token-sha256': { value: 'HEX', text: 'or the SHA-256 of that token' },
+  'ws-shared-secret-file': {
+    value: 'FILE',
+    text: 'the file with the secret that signs the tokens of signed-bearer-token (HS256)',
+    names: 'file',
+  },
+  'ws-issuer': { value: 'ISSUER', text: 'their issuer; by default any' },
+  'ws-audience': { value: 'AUDIENCE', text: 'their audience; by default any' },
+  'ws-max-clock-skew-seconds': {
+    value: 'SECONDS',
+    text: 'how far the clocks of both sides may differ; 30 by default',
+  },
+  'ws-allow-origin': {
+    value: 'ORIGIN',
+    text: 'let pages of this origin connect to ws://; can be repeated',
+  },
+  'ws-allow-host': {
+    value: 'NAME',
+    text: 'accept requests to this name of the machine; can be repeated',
+  },
+};
+
 export const EXEC_LOG_LEVEL: OptionRow = {
   value: 'LEVEL',
   text: 'off (the default), error, warn, info or debug',

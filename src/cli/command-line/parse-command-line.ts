@@ -16,6 +16,7 @@ import {
   type StoreAction,
 } from './commands.ts';
 import { listed } from './listed.ts';
+import { listenOptions } from './listen-options.ts';
 import { COMMON_OPTIONS, type OptionRow } from './option-rows.ts';
 import {
   type CommandLine,
@@ -93,6 +94,8 @@ function commandFrom(words: Words, values: OptionValues): Command {
       return { run: 'init', values };
     case 'wire':
       return { run: 'wire', asked: wireOptions(values), options: serveOptions(values) };
+    case 'proxy':
+      return { run: 'proxy', socket: values.sock ?? null };
     case 'doctor':
       return { run: 'doctor', settings: settingsOf(values), json };
     case 'trust':
@@ -159,6 +162,7 @@ function serveOptions(values: OptionValues): ServeOptions {
     ...settingsOf(values),
     modelScript: values['model-script'] ?? null,
     framing: isFraming(framing) ? framing : 'lines',
+    listen: listenOptions(values),
     strictConfig: values['strict-config'] ?? false,
     cwd: values.cd ?? null,
     unused: unusedOptions(values),

@@ -71,6 +71,23 @@ const OF_WIRE = {
   whole: flag,
 } as const;
 
+/** The options of a server that listens. */
+const OF_LISTENERS = {
+  listen: texts,
+  'ws-auth': text,
+  'ws-token-file': text,
+  'ws-token-sha256': text,
+  'ws-shared-secret-file': text,
+  'ws-issuer': text,
+  'ws-audience': text,
+  'ws-max-clock-skew-seconds': text,
+  'ws-allow-origin': texts,
+  'ws-allow-host': texts,
+} as const;
+
+/** The options that only proxy has. */
+const OF_PROXY = { sock: text } as const;
+
 const OPTIONS = {
   ...SETTINGS,
   ...NO_EFFECT,
@@ -78,10 +95,11 @@ const OPTIONS = {
   ...OF_EXEC,
   ...OF_INIT,
   ...OF_WIRE,
+  ...OF_LISTENERS,
+  ...OF_PROXY,
   'strict-config': flag,
   cd: { ...text, short: 'C' },
   stdio: flag,
-  listen: text,
   'model-script': text,
   framing: text,
   drain: flag,

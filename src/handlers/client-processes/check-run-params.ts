@@ -3,7 +3,7 @@ import {
   noTerminal,
   stdinClosed,
   stdinNotStreamed,
-} from '../../protocol/process-errors.ts';
+} from '../../protocol/errors/process-errors.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
 import type { RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import type { ClientProcess } from './client-process.ts';

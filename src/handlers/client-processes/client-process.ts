@@ -4,7 +4,7 @@ import { decodeBase64 } from '../../base/decode-base64.ts';
 import { SerialQueue } from '../../base/keyed-queue.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { processNotStarted, sandboxUnavailable } from '../../protocol/process-errors.ts';
+import { processNotStarted, sandboxUnavailable } from '../../protocol/errors/process-errors.ts';
 import {
   type Processes,
   ProcessStartError,

@@ -3,7 +3,7 @@ import {
   processNotFound,
   processNotStarted,
   tooManyProcesses,
-} from '../../protocol/process-errors.ts';
+} from '../../protocol/errors/process-errors.ts';
 import {
   ClientProcess,
   type ClientProcessSpec,

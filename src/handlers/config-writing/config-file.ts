@@ -8,7 +8,7 @@ import { whyNotWritten } from '../../files/why-not-written.ts';
 import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import { configWriteInvalid, configWriteRefused } from '../../protocol/config-write-refused.ts';
-import { fileFailed } from '../../protocol/file-errors.ts';
+import { fileFailed } from '../../protocol/errors/file-errors.ts';
 
 /** Of a file that only the user can read. */
 export const PRIVATE_MODE = 0o600;

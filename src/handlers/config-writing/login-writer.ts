@@ -11,7 +11,7 @@ import { removePath } from '../../files/remove-path.ts';
 import { whyNotWritten } from '../../files/why-not-written.ts';
 import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
-import { loginFileUnusable } from '../../protocol/account-errors.ts';
+import { loginFileUnusable } from '../../protocol/errors/account-errors.ts';
 
 /**
  * The values of `auth_mode` for which other programs that share the home use the key, or the

@@ -53,7 +53,7 @@ export async function createReport(content: ReportContent, mask: ReportMask): Pr
 }
 
 /** The facts of a thread that nobody has written. */
-function shownThread({ settings, clientTools, goal, ...record }: ThreadRecord): object {
+function shownThread({ settings, clientTools, goal, queue, ...record }: ThreadRecord): object {
   const {
     id,
     sessionId,
@@ -102,6 +102,7 @@ function shownThread({ settings, clientTools, goal, ...record }: ThreadRecord): 
     settings: shownSettings(settings),
     clientTools: clientTools !== null,
     goal: goal?.status ?? null,
+    queue: queue?.waiting.length ?? 0,
   };
 }
 

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { FileRefusedError } from '../../base/files/file-refused-error.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
-import { fileFailed } from '../../protocol/file-errors.ts';
+import { fileFailed } from '../../protocol/errors/file-errors.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 
 const FILES_MAX = 10;

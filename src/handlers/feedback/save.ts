@@ -7,7 +7,7 @@ import { configuredSecrets } from '../../config/configured-secrets.ts';
 import { validOrNull } from '../../config/valid-or-null.ts';
 import { removePath } from '../../files/remove-path.ts';
 import { whyNotWritten } from '../../files/why-not-written.ts';
-import { fileFailed } from '../../protocol/file-errors.ts';
+import { fileFailed } from '../../protocol/errors/file-errors.ts';
 import type { FeedbackSaveParams } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { jsonRedactor } from '../../secrets/json-redactor.ts';

@@ -1,8 +1,12 @@
 import { storedTurnViews } from '../../agent/threads/thread-view.ts';
 import type { Threads } from '../../agent/threads/threads.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
+import {
+  historyTooLarge,
+  itemsTooLarge,
+  turnTooLarge,
+} from '../../protocol/errors/thread-errors.ts';
 import type { ThreadItemEntry, Turn, TurnItemsView } from '../../protocol/generated/types.ts';
-import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/thread-errors.ts';
 import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
 import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import type { HookDefinition, HookSet } from '../../config/hooks/hook-definition.ts';
 import { ConfigError } from '../../config/toml/config-error.ts';
+import { noRolloutFound } from '../../protocol/errors/thread-errors.ts';
 import type { HookMetadata, HooksListEntry } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { Configured } from '../config-writing/configured.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';

@@ -19,6 +19,11 @@ export interface Caller {
   drained(): Promise<void> | null;
   /** Writes the messages that were sent to the client so far. */
   flush(): void;
+  /**
+   * From now on, notifications and requests to the client wait, but no responses. Returns the
+   * function that sends them.
+   */
+  hold(): () => void;
   /** The params of the caller's open requests with this id. */
   openParams(requestId: string | number): readonly object[];
   /** Aborts when the client can send nothing more, or does not wait for responses any more. */
@@ -89,6 +94,8 @@ export function beforeOthersIn<Params>(queue: (params: Params) => string): Order
  */
 export interface Method<Name extends keyof ClientRequests> {
   order: Order<ClientRequests[Name]['params']>;
+  /** It begins a turn, so a server that ends refuses it. */
+  beginsTurn?: true;
   handle(
     params: ClientRequests[Name]['params'],
     context: RequestContext,
@@ -98,6 +105,7 @@ export interface Method<Name extends keyof ClientRequests> {
 /** A row whose method is only known at run time. Its params have been validated. */
 export interface AnyMethod {
   order: Order<never>;
+  beginsTurn?: true;
   handle(params: never, context: RequestContext): unknown;
 }
 

@@ -14,6 +14,7 @@ export function reviewMethods(deps: ThreadServices) {
   return {
     'review/start': {
       order: perThread,
+      beginsTurn: true,
       async handle({ threadId, target, delivery }, context) {
         const source = deps.threads.require(threadId);
         checkTarget(target);

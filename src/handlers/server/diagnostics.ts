@@ -1,3 +1,4 @@
+import type { ServerDiagnosticsConnection } from '../../protocol/generated/types.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
 export interface Diagnostics {
@@ -10,9 +11,14 @@ export interface Diagnostics {
   logMessages: () => string[];
   /** The present values of the gauges, by their names in the schema. */
   gauges: () => Record<string, number>;
+  connections: {
+    views(): ServerDiagnosticsConnection[];
+    /** Returns false if there is no connection of this id. */
+    end(id: number): boolean;
+  };
 }
 
-export function serverMethods({ pid, residentMemoryBytes, gauges }: Diagnostics) {
+export function serverMethods({ pid, residentMemoryBytes, gauges, connections }: Diagnostics) {
   return {
     'server/diagnostics': {
       order: unqueued,
@@ -23,6 +29,7 @@ export function serverMethods({ pid, residentMemoryBytes, gauges }: Diagnostics)
           physicalFootprintBytes: null,
         },
         gauges: Object.entries(gauges()).map(([name, value]) => ({ name, value })),
+        connections: connections.views(),
       }),
     },
   } satisfies Partial<MethodTable>;

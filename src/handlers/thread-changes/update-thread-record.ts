@@ -1,4 +1,4 @@
-import { noRolloutFound } from '../../protocol/thread-errors.ts';
+import { noRolloutFound } from '../../protocol/errors/thread-errors.ts';
 import type { ThreadChange, ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';
 

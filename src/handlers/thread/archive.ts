@@ -1,4 +1,4 @@
-import { noRolloutFound, threadEphemeral } from '../../protocol/thread-errors.ts';
+import { noRolloutFound, threadEphemeral } from '../../protocol/errors/thread-errors.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';

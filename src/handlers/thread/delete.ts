@@ -1,4 +1,4 @@
-import { noRolloutFound } from '../../protocol/thread-errors.ts';
+import { noRolloutFound } from '../../protocol/errors/thread-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';

@@ -1,7 +1,7 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
+import { noRolloutFound } from '../../protocol/errors/thread-errors.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
 import {

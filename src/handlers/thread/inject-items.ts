@@ -1,9 +1,9 @@
 import { isRemoteImage } from '../../model/pictures/image-type.ts';
 import { pictureParts } from '../../model/pictures/picture-parts.ts';
+import { invalidItem, remoteImage, tooManyItems } from '../../protocol/errors/turn-errors.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
-import { invalidItem, remoteImage, tooManyItems } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';
 

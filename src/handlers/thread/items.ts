@@ -1,8 +1,8 @@
+import { itemIdsOutOfRange } from '../../protocol/errors/thread-errors.ts';
 import type {
   ThreadItemsListResponse,
   ThreadItemsReadResponse,
 } from '../../protocol/generated/types.ts';
-import { itemIdsOutOfRange } from '../../protocol/thread-errors.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import { type MethodTable, readsThread } from '../requested/method.ts';

@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import { isUuid } from '../../base/ids.ts';
 import { EMBEDDED_NAMES, isEmbeddedName } from '../../config/providers/embedded-names.ts';
+import { invalidThreadId } from '../../protocol/errors/thread-errors.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { invalidThreadId } from '../../protocol/thread-errors.ts';
 import type { ThreadQuery } from '../../store/page-query.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';

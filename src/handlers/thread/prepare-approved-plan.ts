@@ -1,7 +1,7 @@
 import { checkInput } from '../../agent/prompt/check-input.ts';
 import { approvedPlanMessage } from '../../instructions/messages/approved-plan-message.ts';
+import { turnActive } from '../../protocol/errors/turn-errors.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
-import { turnActive } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';
 

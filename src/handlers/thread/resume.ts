@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import {
+  emptyHistory,
+  loadedElsewhere,
+  loadedWithHistory,
+} from '../../protocol/errors/thread-errors.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
-import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/thread-errors.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import {
   type Caller,
@@ -110,6 +114,8 @@ async function followed(deps: ThreadServices, resumed: Resumed): Promise<ThreadR
       // questions.
       for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)])
         deps.followers.subscribe(id, context.caller.id);
+      // A long answer is made in parts: what is announced meanwhile continues it.
+      context.answerInParts(context.caller.hold());
       offerTools(deps, thread, context.caller);
       return answer();
     };

@@ -1,5 +1,5 @@
+import { turnActive } from '../../protocol/errors/turn-errors.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { turnActive } from '../../protocol/turn-errors.ts';
 import type { Page } from '../../store/page-query.ts';
 import type { StoredTurn } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';

@@ -1,8 +1,8 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonValue } from '../../base/json-value.ts';
+import { turnActive, turnMismatch } from '../../protocol/errors/turn-errors.ts';
 import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
-import { turnActive, turnMismatch } from '../../protocol/turn-errors.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';

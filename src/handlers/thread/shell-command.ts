@@ -7,6 +7,7 @@ export function shellCommandMethods({ threads }: ThreadServices) {
   return {
     'thread/shellCommand': {
       order: perThread,
+      beginsTurn: true,
       async handle({ threadId, command, timeoutMs }, { after }) {
         const thread = threads.require(threadId);
         if (command.trim() === '') throw emptyField('empty_command', 'command');

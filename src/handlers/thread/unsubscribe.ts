@@ -1,5 +1,5 @@
 import { isUuid } from '../../base/ids.ts';
-import { invalidThreadId } from '../../protocol/thread-errors.ts';
+import { invalidThreadId } from '../../protocol/errors/thread-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';
 

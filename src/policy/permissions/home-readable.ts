@@ -34,6 +34,8 @@ export const HOME_SECRETS: readonly string[] = [
     'archived_sessions',
     TRUST_RECORD,
     'heddle-mcp.credentials.json',
+    // The socket of the server of this home.
+    'app-server-control',
   ],
 ];
 

@@ -131,6 +131,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'remoteControl/status/read': { served: true, stability: 'experimental', params: 'none', experimentalFields: [] },
   'review/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'rollout/compress': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'server/connection/close': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'server/diagnostics': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'skills/config/write': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'skills/extraRoots/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
@@ -192,12 +193,12 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/name/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/prediction/request': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/prepareApprovedPlan': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/queue/add': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/queue/delete': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/queue/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/queue/reorder': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/queue/start': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/queue/update': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/queue/add': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/queue/delete': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/queue/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/queue/reorder': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/queue/start': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/queue/update': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/read': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/readState/update': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/realtime/appendAudio': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
@@ -344,6 +345,7 @@ export const serverNotifications: readonly string[] = [
   'thread/goal/cleared',
   'thread/goal/updated',
   'thread/name/updated',
+  'thread/queue/changed',
   'thread/reverted',
   'thread/settings/updated',
   'thread/started',
@@ -356,4 +358,9 @@ export const serverNotifications: readonly string[] = [
   'turn/plan/updated',
   'turn/started',
   'warning',
+];
+
+/** The notifications that only clients with the experimental API get. */
+export const experimentalNotifications: readonly string[] = [
+  'thread/queue/changed',
 ];

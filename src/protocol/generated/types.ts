@@ -1174,6 +1174,58 @@ export type ProcessResizePtyResponse = Record<string, never>;
 export type ProcessKillResponse = Record<string, never>;
 export type ProcessOutputStream = 'stdout' | 'stderr';
 /**
+ * Why no entry of a queue starts a turn by itself. `turnInterrupted`: somebody has interrupted a turn; the queue goes on after `thread/queue/start`, or after a turn that completes. `threadNotLoaded`: it goes on once the thread is resumed.
+ */
+export type ThreadQueueHold = 'turnInterrupted' | 'threadNotLoaded';
+export type ThreadQueueReorderResponse = Record<string, never>;
+/**
+ * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
+ */
+export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
+export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
+/**
+ * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
+ */
+export type CodexErrorInfo =
+  | (
+      | 'contextWindowExceeded'
+      | 'sessionBudgetExceeded'
+      | 'usageLimitExceeded'
+      | 'rateLimitExceeded'
+      | 'flexUnavailable'
+      | 'serverOverloaded'
+      | 'modelNotFound'
+      | 'policyCapacityUnavailable'
+      | 'cyberPolicy'
+      | 'misalignmentPolicyViolation'
+      | 'tooManyDenials'
+      | 'internalServerError'
+      | 'unauthorized'
+      | 'badRequest'
+      | 'threadRollbackFailed'
+      | 'sandboxError'
+      | 'inferenceHookDenied'
+      | 'other'
+    )
+  | {
+      httpConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamDisconnected: HttpFailure;
+    }
+  | {
+      responseTooManyFailedAttempts: HttpFailure;
+    }
+  | {
+      activeTurnNotSteerable: {
+        turnKind: NonSteerableTurnKind;
+      };
+    };
+export type NonSteerableTurnKind = 'review' | 'compact';
+/**
  * One item of a conversation with a model, in the format of the Responses API.
  */
 export type ResponseItem =
@@ -1407,53 +1459,6 @@ export type ReviewDelivery = 'inline' | 'detached';
  * `uncommittedChanges`: staged, unstaged and untracked changes. `baseBranch`: the changes since the branch was left. `custom`: what the instructions say.
  */
 export type ReviewTarget = UncommittedChangesReviewTarget | BaseBranchReviewTarget | CommitReviewTarget | CustomReviewTarget;
-/**
- * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
- */
-export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
-export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
-/**
- * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
- */
-export type CodexErrorInfo =
-  | (
-      | 'contextWindowExceeded'
-      | 'sessionBudgetExceeded'
-      | 'usageLimitExceeded'
-      | 'rateLimitExceeded'
-      | 'flexUnavailable'
-      | 'serverOverloaded'
-      | 'modelNotFound'
-      | 'policyCapacityUnavailable'
-      | 'cyberPolicy'
-      | 'misalignmentPolicyViolation'
-      | 'tooManyDenials'
-      | 'internalServerError'
-      | 'unauthorized'
-      | 'badRequest'
-      | 'threadRollbackFailed'
-      | 'sandboxError'
-      | 'inferenceHookDenied'
-      | 'other'
-    )
-  | {
-      httpConnectionFailed: HttpFailure;
-    }
-  | {
-      responseStreamConnectionFailed: HttpFailure;
-    }
-  | {
-      responseStreamDisconnected: HttpFailure;
-    }
-  | {
-      responseTooManyFailedAttempts: HttpFailure;
-    }
-  | {
-      activeTurnNotSteerable: {
-        turnKind: NonSteerableTurnKind;
-      };
-    };
-export type NonSteerableTurnKind = 'review' | 'compact';
 export type FuzzyFileSearchMatchType = 'file' | 'directory';
 /**
  * The best matches, best first, 50 at most.
@@ -2515,6 +2520,9 @@ export interface ServerCapabilities {
    * The sandbox program for commands, such as bubblewrap. Null: this machine has none. The server checks only with the first sandboxed command whether it works.
    */
   sandbox: string | null;
+  /**
+   * The transports that a server can serve: `stdio`, `ws` and `unix`. `--listen` chooses among them.
+   */
   transports: string[];
   /**
    * The server's limits, by name. The name ends with the unit.
@@ -2526,6 +2534,7 @@ export interface ServerCapabilities {
 export interface ServerDiagnosticsResponse {
   process: ServerDiagnosticsProcess;
   gauges: ServerDiagnosticsGauge[];
+  connections: ServerDiagnosticsConnection[];
 }
 export interface ServerDiagnosticsProcess {
   id: number;
@@ -2544,6 +2553,45 @@ export interface ServerDiagnosticsGauge {
    */
   name: string;
   value: number;
+}
+/**
+ * An open connection of a client.
+ */
+export interface ServerDiagnosticsConnection {
+  /**
+   * Unique while the server runs.
+   */
+  id: number;
+  /**
+   * `stdio`, `unix`, or the address and port of the client of a web socket.
+   */
+  peer: string;
+  /**
+   * Null: it has not made its handshake.
+   */
+  client: ClientInfo | null;
+  connectedAtMs: number;
+  threadsFollowed: number;
+  /**
+   * The messages that the server has not passed on to the system, because the client does not read.
+   */
+  unreadMessages: number;
+  /**
+   * Their size.
+   */
+  unreadBytes: number;
+}
+export interface ServerConnectionCloseParams {
+  /**
+   * The id in `server/diagnostics`.
+   */
+  connectionId: number;
+}
+export interface ServerConnectionCloseResponse {
+  /**
+   * False: there is no such connection.
+   */
+  closed: boolean;
 }
 export interface WarningNotification {
   message: string;
@@ -3919,6 +3967,150 @@ export interface ProcessExitedNotification {
    */
   outputDrainTimedOut: boolean;
 }
+/**
+ * Input that waits for its turn.
+ */
+export interface QueuedSubmission {
+  id: string;
+  /**
+   * The `clientId` of the userMessage item that the turn will have.
+   */
+  clientUserMessageId: string;
+  input: UserInput[];
+  /**
+   * Facts that the client adds to the model requests of the turn.
+   */
+  responsesapiClientMetadata: {
+    [k: string]: string;
+  } | null;
+}
+export interface ThreadQueueAddParams {
+  threadId: string;
+  /**
+   * Becomes the `clientId` of the userMessage item. At most 256 characters. If the thread's queue has this ID, or one of its last 100 turns from the queue began with it, nothing is added, and the response has the earlier entry's ID.
+   */
+  clientUserMessageId: string;
+  /**
+   * At least one part, and at most 1,048,576 characters of text.
+   */
+  input: UserInput[];
+  /**
+   * Facts that the client adds to the model requests of the turn.
+   */
+  responsesapiClientMetadata?: {
+    [k: string]: string;
+  } | null;
+}
+export interface ThreadQueueAddResponse {
+  queuedSubmission: QueuedSubmission;
+}
+export interface ThreadQueueListParams {
+  threadId: string;
+  /**
+   * `nextCursor` of the page before.
+   */
+  cursor?: string | null;
+  /**
+   * The number of entries on a page: by default 25. A page with long entries has fewer.
+   */
+  limit?: number | null;
+}
+export interface ThreadQueueListResponse {
+  data: QueuedSubmission[];
+  /**
+   * Null on the last page.
+   */
+  nextCursor: string | null;
+  /**
+   * Null: the entries start turns by themselves. heddle adds this field.
+   */
+  heldBecause: ThreadQueueHold | null;
+}
+/**
+ * Replaces the input and the metadata. The place in the queue and the IDs stay.
+ */
+export interface ThreadQueueUpdateParams {
+  threadId: string;
+  queuedSubmissionId: string;
+  /**
+   * At least one part, and at most 1,048,576 characters of text.
+   */
+  input: UserInput[];
+  /**
+   * Facts that the client adds to the model requests of the turn.
+   */
+  responsesapiClientMetadata?: {
+    [k: string]: string;
+  } | null;
+}
+export interface ThreadQueueUpdateResponse {
+  queuedSubmission: QueuedSubmission;
+}
+export interface ThreadQueueReorderParams {
+  threadId: string;
+  /**
+   * The IDs of all entries in their new order, each once.
+   */
+  queuedSubmissionIds: string[];
+}
+export interface ThreadQueueDeleteParams {
+  threadId: string;
+  queuedSubmissionId: string;
+}
+export interface ThreadQueueDeleteResponse {
+  /**
+   * False if the queue has no such entry, for example because its turn has started.
+   */
+  deleted: boolean;
+}
+export interface ThreadQueueStartParams {
+  threadId: string;
+  /**
+   * The entry to start with. By default the first.
+   */
+  queuedSubmissionId?: string | null;
+}
+export interface ThreadQueueStartResponse {
+  turn: Turn;
+}
+export interface Turn {
+  id: string;
+  /**
+   * The turn that this one works for, in the end: of an agent's turn, that of the uppermost thread. Otherwise the turn itself, unless a client named another one.
+   */
+  rootTurnId: string | null;
+  items: ThreadItem[];
+  itemsView: TurnItemsView;
+  status: TurnStatus;
+  /**
+   * The error, if the turn failed. Null otherwise.
+   */
+  error: TurnError | null;
+  /**
+   * The start, in Unix seconds.
+   */
+  startedAt: number | null;
+  /**
+   * The end, in Unix seconds.
+   */
+  completedAt: number | null;
+  durationMs: number | null;
+}
+export interface TurnError {
+  message: string;
+  codexErrorInfo: CodexErrorInfo | null;
+  additionalDetails: string | null;
+}
+export interface HttpFailure {
+  httpStatusCode: number | null;
+}
+export interface ThreadQueueChangedNotification {
+  threadId: string;
+  /**
+   * Null: the entries start turns by themselves. heddle adds this field.
+   */
+  heldBecause: ThreadQueueHold | null;
+}
 export interface RawResponseItemCompletedNotification {
   threadId: string;
   /**
@@ -3995,37 +4187,6 @@ export interface ReviewStartResponse {
    * The thread of the review: the fork if it is detached.
    */
   reviewThreadId: string;
-}
-export interface Turn {
-  id: string;
-  /**
-   * The turn that this one works for, in the end: of an agent's turn, that of the uppermost thread. Otherwise the turn itself, unless a client named another one.
-   */
-  rootTurnId: string | null;
-  items: ThreadItem[];
-  itemsView: TurnItemsView;
-  status: TurnStatus;
-  /**
-   * The error, if the turn failed. Null otherwise.
-   */
-  error: TurnError | null;
-  /**
-   * The start, in Unix seconds.
-   */
-  startedAt: number | null;
-  /**
-   * The end, in Unix seconds.
-   */
-  completedAt: number | null;
-  durationMs: number | null;
-}
-export interface TurnError {
-  message: string;
-  codexErrorInfo: CodexErrorInfo | null;
-  additionalDetails: string | null;
-}
-export interface HttpFailure {
-  httpStatusCode: number | null;
 }
 /**
  * Clients that search as the user types use a session, which lists the files only once.
@@ -5597,7 +5758,9 @@ export interface ClientRequests {
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   /** Starts a review of changes to code. A turn that runs in the thread is interrupted. */
   'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
-  /** Returns the server's use of resources and its load. */
+  /** Ends a connection, after the messages that wait for it. Its client can connect again. */
+  'server/connection/close': { params: ServerConnectionCloseParams; result: ServerConnectionCloseResponse };
+  /** Returns the server's use of resources, its load and its connections. */
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   /** Switches a skill on or off, in `[[skills.config]]` of config.toml. */
   'skills/config/write': { params: SkillsConfigWriteParams; result: SkillsConfigWriteResponse };
@@ -5651,6 +5814,18 @@ export interface ClientRequests {
   'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
   /** Gives the thread's model a plan that the user has approved. */
   'thread/prepareApprovedPlan': { params: ThreadPrepareApprovedPlanParams; result: ThreadPrepareApprovedPlanResponse };
+  /** Adds input to the end of a thread's queue. An idle thread whose queue is not held starts a turn with it at once. The same `clientUserMessageId` again adds nothing. */
+  'thread/queue/add': { params: ThreadQueueAddParams; result: ThreadQueueAddResponse };
+  /** Removes an entry from a thread's queue. */
+  'thread/queue/delete': { params: ThreadQueueDeleteParams; result: ThreadQueueDeleteResponse };
+  /** Lists the queue of a thread, loaded or not: the next entry first. */
+  'thread/queue/list': { params: ThreadQueueListParams; result: ThreadQueueListResponse };
+  /** Brings a thread's queue into another order. */
+  'thread/queue/reorder': { params: ThreadQueueReorderParams; result: ThreadQueueReorderResponse };
+  /** Starts a turn with an entry of the queue of an idle thread, and lets a queue that is held go on. */
+  'thread/queue/start': { params: ThreadQueueStartParams; result: ThreadQueueStartResponse };
+  /** Replaces the input of an entry in a thread's queue. */
+  'thread/queue/update': { params: ThreadQueueUpdateParams; result: ThreadQueueUpdateResponse };
   /** Reads a thread without loading it. */
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
   /** Lists voices. The list is always empty, because heddle has none. */
@@ -5799,6 +5974,8 @@ export interface ServerNotifications {
   'thread/goal/updated': ThreadGoalUpdatedNotification;
   /** A thread got another name. */
   'thread/name/updated': ThreadNameUpdatedNotification;
+  /** The queue of a thread has changed: list it again. Only followers of the thread with `experimentalApi` get it. */
+  'thread/queue/changed': ThreadQueueChangedNotification;
   /** Turns were removed. Clients that show the thread must read it again. */
   'thread/reverted': ThreadRevertedNotification;
   /** The settings of a thread for its next turns have changed. */

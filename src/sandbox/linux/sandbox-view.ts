@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { hiddenSecrets, hiddenSockets } from '../../base/files/hidden-sockets.ts';
 import { ownUser } from '../../base/files/read-proc.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
@@ -281,5 +282,7 @@ function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): 
   return [
     ...platform,
     ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)),
+    ...hiddenSockets(),
+    ...hiddenSecrets(),
   ];
 }

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { hiddenSecrets, hiddenSockets } from '../../base/files/hidden-sockets.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import {
   HOME_PROTECTED,
@@ -85,7 +86,7 @@ export function seatbeltProfile(
     deny('file-write*', serverPlaces.map(subpath)),
     deny(
       'file-read* file-write*',
-      hidden.places.map(({ path }) => subpath(path)),
+      [...hidden.places.map(({ path }) => path), ...hiddenSecrets()].map(subpath),
     ),
     deny('file-write-unlink', keptFor(hidden, writableRoots).map(literal)),
     '(deny file-write-setugid)',
@@ -151,7 +152,10 @@ function unixSocketRules({
   unixSockets,
 }: Pick<SandboxBounds, 'network' | 'unixSockets'>): string[] {
   if (unixSockets)
-    return network ? [] : ['(allow network* (local unix-socket) (remote unix-socket))'];
+    return [
+      network ? '' : '(allow network* (local unix-socket) (remote unix-socket))',
+      deny('network-outbound', hiddenSockets().map(literal)),
+    ];
   return [
     '(deny network* (remote unix-socket))',
     network ? `(allow network-outbound ${literal(NAME_RESOLVER)})` : '',

@@ -1,4 +1,4 @@
-import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { QueuedSubmission, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type AgentPage, agentsBelow } from '../agents-below.ts';
 import type { LogEntry, ModelSlice, StoredItem } from '../log-entry.ts';
 import {
@@ -219,6 +219,12 @@ export class SqliteStore implements ThreadStore {
       const orphans = agents.orphans(threadId, (turnId) => history.findTurn(turnId) !== null);
       return { unlisted: agents.unlisted(threadId), orphans };
     });
+  }
+
+  async readQueued(threadId: string, ids: readonly string[]): Promise<QueuedSubmission[]> {
+    return this.#access.readPart((connection) =>
+      connection.databaseOf(threadId).queues.read(threadId, ids, SLICE_BYTES_MAX),
+    );
   }
 
   async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {

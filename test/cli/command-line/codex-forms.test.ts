@@ -61,14 +61,10 @@ const RUN = [
 ];
 const REVIEW = ['--uncommitted', '--base main', '--commit abc', '--title t'];
 const LISTEN = [
-  'auth',
-  'token-file',
-  'token-sha256',
-  'shared-secret-file',
-  'issuer',
-  'audience',
-  'max-clock-skew-seconds',
-];
+  '--ws-auth capability-token --ws-token-file f',
+  `--ws-auth capability-token --ws-token-sha256 ${'a'.repeat(64)}`,
+  '--ws-auth signed-bearer-token --ws-shared-secret-file f --ws-issuer x --ws-audience x --ws-max-clock-skew-seconds 5',
+].map((options) => `--listen ws://127.0.0.1:0 ${options}`);
 
 /** The command line of Codex 0.169.0: the options of each command. `ID` and such are arguments. */
 const CODEX: Record<string, string[]> = {
@@ -128,7 +124,7 @@ const CODEX: Record<string, string[]> = {
       '--stdio',
       '--analytics-default-enabled',
     ],
-    ...['--session-source x', ...LISTEN.map((name) => `--ws-${name} x`)],
+    ...['--session-source x', ...LISTEN],
   ],
   'app-server daemon': [],
   'app-server proxy': ['--sock s'],

@@ -38,7 +38,7 @@ describe('words of other programs are answered with the way to do the same', () 
     ],
     [
       ['--port', '8080'],
-      'unknown option --port: heddle speaks on stdin and stdout, and listens on no port',
+      'unknown option --port: to let clients connect, use --listen ws://127.0.0.1:PORT or --listen unix://',
     ],
     [
       ['exec', '--provider', 'ollama', 'x'],

@@ -123,3 +123,28 @@ test('a client that resumes at any moment of a turn gets exactly what the answer
 }, async () => {
   await fc.assert(fc.asyncProperty(plan, expectExact), { numRuns: runs(60) });
 });
+
+test('what is announced while a long answer is made comes after it', {
+  timeout: 30_000,
+}, async () => {
+  const long = 'long '.repeat(200_000);
+  const deltas = Array.from({ length: 500 }, (_, index) => `${index} `);
+  const model = new TestModel(response(message(long)) as ModelEvent[], async function* slowly() {
+    for (const event of response(message(deltas.join(''), { id: 'slow', deltas }))) {
+      await setImmediate();
+      yield event as ModelEvent;
+    }
+  });
+  const server = await startServer({ model });
+  await server.client.request('thread/start', {});
+  const threadId = idOf(1);
+  await server.client.turn(threadId, 'long');
+  const other = await server.connect();
+  const { turn } = await server.client.request('turn/start', { threadId, input: text('slow') });
+  const items = await observed(other);
+  await server.client.turnCompleted(turn.id);
+  // The other client has read what was announced before this answer.
+  await other.request('server/diagnostics', {});
+  const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+  expect(items()).toEqual(thread.turns.at(-1)?.items);
+});

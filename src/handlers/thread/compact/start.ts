@@ -6,6 +6,7 @@ export function compactMethods({ threads }: ThreadServices) {
   return {
     'thread/compact/start': {
       order: perThread,
+      beginsTurn: true,
       async handle({ threadId }, { after }) {
         const thread = threads.require(threadId);
         thread.part(Compaction).request();

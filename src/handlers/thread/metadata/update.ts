@@ -1,13 +1,13 @@
+import {
+  emptyMetadataField,
+  emptyMetadataUpdate,
+  projectNotFound,
+} from '../../../protocol/errors/thread-errors.ts';
 import type {
   GitInfo,
   ThreadMetadataGitInfoUpdateParams,
   ThreadMetadataUpdateParams,
 } from '../../../protocol/generated/types.ts';
-import {
-  emptyMetadataField,
-  emptyMetadataUpdate,
-  projectNotFound,
-} from '../../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadServices } from '../../thread-loading/thread-services.ts';

@@ -1,4 +1,4 @@
-import { emptyThreadName, threadNameTooLong } from '../../../protocol/thread-errors.ts';
+import { emptyThreadName, threadNameTooLong } from '../../../protocol/errors/thread-errors.ts';
 import { NAME_CHARS_MAX } from '../../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';

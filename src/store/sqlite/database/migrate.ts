@@ -6,7 +6,7 @@ import { defineFolded } from '../thread-table/define-folded.ts';
 /**
  * The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database.
  */
-export const SCHEMA_VERSION = 14;
+export const SCHEMA_VERSION = 15;
 
 /** Runs all missing migrations in one transaction. Two processes can do it at once. */
 export function migrate(db: Database, migrationsDir: string): void {

@@ -6,6 +6,7 @@ import { LogRows } from '../history/log-rows.ts';
 import type { LongTexts } from '../history/long-texts.ts';
 import { PartialRows } from '../history/partial-rows.ts';
 import { SegmentRows } from '../history/segment-rows.ts';
+import { QueueRows } from '../thread-table/queue-rows.ts';
 import { isIndexDamage, rebuildIndex } from '../thread-table/rebuild-index.ts';
 import { ThreadRows } from '../thread-table/thread-rows.ts';
 import { FreePages } from './free-pages.ts';
@@ -22,6 +23,7 @@ export class ThreadDatabase {
   readonly logs: LogRows;
   readonly segments: SegmentRows;
   readonly partials: PartialRows;
+  readonly queues: QueueRows;
   readonly discarded: DiscardedLogs;
   readonly freePages: FreePages;
   readonly #log: Log;
@@ -40,6 +42,7 @@ export class ThreadDatabase {
     this.logs = new LogRows(db, blobs, inMemory);
     this.segments = new SegmentRows(db);
     this.partials = new PartialRows(db, blobs);
+    this.queues = new QueueRows(db, blobs);
     this.discarded = new DiscardedLogs(db);
     this.freePages = new FreePages(db);
     this.#transaction = db.transaction((work: () => unknown) => work());

@@ -22,6 +22,10 @@ const RULES: { text: string; sql: string }[] = [
     sql: 'SELECT count(*) FROM partial WHERE NOT json_valid(payload)',
   },
   {
+    text: 'entries of queues cannot be parsed',
+    sql: 'SELECT count(*) FROM queued_submission WHERE NOT json_valid(payload)',
+  },
+  {
     text: 'threads have lost a part of their lists of logs',
     sql: `
       WITH RECURSIVE whole (id) AS (
@@ -35,7 +39,7 @@ const RULES: { text: string; sql: string }[] = [
   {
     text: 'threads cannot be parsed',
     sql: `SELECT count(*) FROM thread WHERE NOT (json_valid(origin) AND json_valid(git_info) AND json_valid(settings)
-      AND json_valid(token_usage) AND json_valid(told) AND json_valid(goal))`,
+      AND json_valid(token_usage) AND json_valid(told) AND json_valid(goal) AND json_valid(queue))`,
   },
 ];
 

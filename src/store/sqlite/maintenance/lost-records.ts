@@ -6,6 +6,8 @@ export interface LostRecords {
   wholeThreads: number;
   /** How many unfinished items were lost at least. */
   unfinishedItems: number;
+  /** How many entries of queues were lost. */
+  queued: number;
   /** Whether nothing at all could be read. */
   everything: boolean;
 }
@@ -25,14 +27,14 @@ export interface Repair extends Salvage {
 
 /** Whether all threads were salvaged with all of their records. */
 function isWhole({
-  losses: { threads, wholeThreads, unfinishedItems, everything },
+  losses: { threads, wholeThreads, unfinishedItems, queued, everything },
 }: Salvage): boolean {
-  return !everything && threads.length === 0 && wholeThreads === 0 && unfinishedItems === 0;
+  return !everything && threads.length === 0 && wholeThreads + unfinishedItems + queued === 0;
 }
 
 /** One sentence about what was lost. */
 function describeLosses(salvage: Salvage): string {
-  const { threads, wholeThreads, unfinishedItems, everything } = salvage.losses;
+  const { threads, wholeThreads, unfinishedItems, queued, everything } = salvage.losses;
   if (everything) return 'Nothing of it could be read.';
   if (isWhole(salvage)) return 'No data was lost.';
   const records = threads.reduce((sum, thread) => sum + thread.records, 0);
@@ -42,6 +44,7 @@ function describeLosses(salvage: Salvage): string {
       ? [`${count(records, 'record')} of ${count(threads.length, 'thread')}`]
       : []),
     ...(unfinishedItems > 0 ? [`at least ${count(unfinishedItems, 'unfinished item')}`] : []),
+    ...(queued > 0 ? [count(queued, 'message in a queue', 'messages in queues')] : []),
   ];
   return `Lost: ${parts.join(', ')}.`;
 }
@@ -52,6 +55,6 @@ export function describeRepair(repair: Repair): string {
   return `${count(repair.threads, 'thread')} could be read. ${describeLosses(repair)}${kept}`;
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import { Damage } from '../connect/as-store-error.ts';
 import { changeIds, type PartialChange, withChanges } from '../history/partial-rows.ts';
+import { copyQueued, lostQueued } from './copy-queued.ts';
 import { fillGaps, NEEDED_ENDS } from './fill-gaps.ts';
 import { dropUnusedSegments, historyCopier } from './history-copier.ts';
 import type { Salvage } from './lost-records.ts';
@@ -11,9 +12,17 @@ import { SalvageSource } from './salvage-source.ts';
 import { SalvageTarget } from './salvage-target.ts';
 
 /** The columns of `thread` that are JSON. */
-const THREAD_JSON = ['origin', 'git_info', 'settings', 'token_usage', 'told', 'goal'] as const;
+const THREAD_JSON = [
+  'origin',
+  'git_info',
+  'settings',
+  'token_usage',
+  'told',
+  'goal',
+  'queue',
+] as const;
 /** Those of them that may be null. */
-const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal'] as const;
+const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal', 'queue'] as const;
 /**
  * A log is no longer than this beyond what its histories need: a larger ordinal is a damaged
  * number.
@@ -37,6 +46,7 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
     threads: [],
     wholeThreads: 0,
     unfinishedItems: 0,
+    queued: 0,
     everything: source === null,
   };
   if (source === null) return { threads: 0, losses };
@@ -47,7 +57,9 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
   const shortened = copyThreads(from, target);
   copyEntries(from, target);
   losses.unfinishedItems = copyPartials(from, target);
+  copyQueued(from, target);
   losses.unfinishedItems += copyBlobs(from, target);
+  losses.queued = lostQueued(target);
   const records = fillGaps(db);
   losses.wholeThreads = lostThreads(from, target);
   keepLogNumbers(from, target);
@@ -132,9 +144,13 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
   const dropPartials = target.db.prepare(
     'DELETE FROM partial WHERE thread_id IN (SELECT id FROM thread WHERE log_id = ?) AND instr(payload, ?)',
   );
+  const dropQueued = target.db.prepare(
+    'DELETE FROM queued_submission WHERE thread_id IN (SELECT id FROM thread WHERE log_id = ?) AND instr(payload, ?)',
+  );
   let partials = 0;
   for (const { log_id, hash } of missing) {
     partials += dropPartials.run(log_id, hash).changes;
+    dropQueued.run(log_id, hash);
     dropEntries.run(log_id, hash);
     dropThread.run(log_id, hash);
   }
@@ -143,6 +159,7 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
     DELETE FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob);
     DELETE FROM history WHERE thread_id NOT IN (SELECT id FROM thread);
     DELETE FROM partial WHERE thread_id NOT IN (SELECT id FROM thread);
+    DELETE FROM queued_submission WHERE thread_id NOT IN (SELECT id FROM thread);
   `);
   dropUnusedSegments(target);
   return partials;

@@ -9,6 +9,7 @@ export const patchColumns = {
     ['archivedAtMs', 'archived_at'],
     ['memoryMode', 'memory_mode'],
     ['agentClosedAtMs', 'agent_closed_at'],
+    ['queueHold', 'queue_hold'],
   ],
   flags: [
     ['listed', 'listed'],
@@ -20,5 +21,6 @@ export const patchColumns = {
     ['tokenUsage', 'token_usage'],
     ['told', 'told'],
     ['goal', 'goal'],
+    ['queue', 'queue'],
   ],
 } as const;

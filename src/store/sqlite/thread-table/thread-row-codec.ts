@@ -1,5 +1,6 @@
 import type { ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
+import type { QueueHold } from '../../queue-record.ts';
 import { spawnSource } from '../../spawn-source.ts';
 import type { ThreadMetadata, ThreadRecord } from '../../thread-record.ts';
 import { Damage, FileDamage } from '../connect/as-store-error.ts';
@@ -34,6 +35,8 @@ export interface ThreadRow {
   memory_mode: ThreadMemoryMode | null;
   daybreak: number | null;
   goal: string;
+  queue: string;
+  queue_hold: QueueHold | null;
   parent_id: string | null;
   agent_closed_at: number | null;
 }
@@ -42,7 +45,7 @@ export type MetadataRow = Pick<ThreadRow, 'name' | 'git_info' | 'memory_mode' | 
 
 /** The columns of a row, for a statement. */
 export const THREAD_COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, preview_is_command, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, preview_is_command, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, queue, queue_hold, parent_id, agent_closed_at';
 
 /** Converts between the rows of threads and their records. */
 export class ThreadRowCodec {
@@ -79,6 +82,8 @@ export class ThreadRowCodec {
       memory_mode: record.memoryMode,
       daybreak: toInteger(record.daybreakEnabled),
       goal: this.#blobs.encode(record.goal, logId),
+      queue: this.#blobs.encode(record.queue, logId),
+      queue_hold: record.queueHold,
       parent_id: spawnSource(record.source)?.parent_thread_id ?? null,
       agent_closed_at: record.agentClosedAtMs,
     };
@@ -108,6 +113,8 @@ export class ThreadRowCodec {
       tokenUsage: this.decode(row.token_usage) as ThreadRecord['tokenUsage'],
       told: this.decode(row.told) as ThreadRecord['told'],
       goal: this.decode(row.goal) as ThreadRecord['goal'],
+      queue: this.decode(row.queue) as ThreadRecord['queue'],
+      queueHold: row.queue_hold,
       agentClosedAtMs: row.agent_closed_at,
       spawnTurnId: origin.spawnTurnId ?? null,
       clientTools: options === undefined ? (origin.clientTools ?? null) : null,

@@ -144,8 +144,8 @@ export class ThreadRows {
   move(threadId: string, { logId, tip, writtenAtMs }: ThreadTip): void {
     const record = this.#existing(threadId);
     this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
-    const { gitInfo, settings, tokenUsage, told, goal } = record;
-    this.patch(threadId, { gitInfo, settings, tokenUsage, told, goal }, logId);
+    const { gitInfo, settings, tokenUsage, told, goal, queue } = record;
+    this.patch(threadId, { gitInfo, settings, tokenUsage, told, goal, queue }, logId);
   }
 
   remove(threadId: string): void {

@@ -13,6 +13,7 @@ export function deleteStoredThread(connection: StoreConnection, threadId: string
     if (tip === null) throw noStoredThread(threadId);
     const logIds = database.segments.remove(threadId);
     database.partials.clear(threadId);
+    database.queues.clear(threadId);
     if (!database.inMemory) connection.forgetLease(threadId);
     database.threads.remove(threadId);
     database.discarded.discard(new Set([...logIds, tip.logId]));

@@ -55,6 +55,7 @@ function cutOff(
   database.logs.append(logId, 0, entries);
   database.partials.clear(threadId);
   database.threads.move(threadId, { logId, tip, writtenAtMs: connection.now() });
+  database.queues.move(threadId, logId);
   database.discarded.discard(before);
   return { threadId, logId, tip };
 }

@@ -80,7 +80,7 @@ export class SqliteWriter implements ThreadWriter {
    */
   async append(
     entries: LogEntry[],
-    { patch, partials = [], dropped = [], durable = false }: WriteChanges = {},
+    { patch, partials = [], dropped = [], queued = [], durable = false }: WriteChanges = {},
     { id, after }: WriteIdentity = { id: randomUUID(), after: this.#writeId },
   ): Promise<void> {
     let writeId = this.#writeId;
@@ -89,6 +89,7 @@ export class SqliteWriter implements ThreadWriter {
       for (const item of partials)
         database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }, this.#logId);
       for (const itemId of dropped) database.partials.remove(this.threadId, itemId);
+      database.queues.store(this.threadId, { queued, queue: patch?.queue }, this.#logId);
       if (entries.length === 0 && patch === undefined) return;
       const [before, tip] = [this.#tip, this.#tip + entries.length];
       if (

@@ -62,11 +62,10 @@ export class RemoteWriter implements ThreadWriter {
   async #append(entries: LogEntry[], { partials, ...changes }: WriteChanges): Promise<void> {
     const sent = await this.#sender.send(entries);
     const saved = partials && { partials: await this.#sender.send(partials, { isGrowing: true }) };
+    const changed = { ...changes, ...saved, queued: await this.#sender.send(changes.queued) };
     const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
     try {
-      this.#lastWrite = (await this.#call('append', [sent, { ...changes, ...saved }, identity])) as
-        | string
-        | null;
+      this.#lastWrite = (await this.#call('append', [sent, changed, identity])) as string | null;
     } catch (error) {
       // The worker may have died of the append after it was stored.
       await this.#call('withdraw', [entries.length, identity]).catch(() => {});

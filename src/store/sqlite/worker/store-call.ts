@@ -7,8 +7,7 @@ import type { SqliteStoreOptions } from '../store-access.ts';
 
 /**
  * The methods of a store: those that change something, those that return the writer of a thread,
- * which stays in the store's worker, and reads. A `part` of a history or a list is larger than a
- * `record`.
+ * which stays in the store's worker, and reads. A `part` of a list is larger than a `record`.
  */
 export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'record' | 'part'> = {
   createThread: 'writer',
@@ -28,6 +27,7 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'rec
   agentIds: 'part',
   tokensBelow: 'record',
   leftAgents: 'record',
+  readQueued: 'part',
   listTurns: 'part',
   listItems: 'part',
   readItems: 'part',

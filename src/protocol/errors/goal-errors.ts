@@ -1,4 +1,4 @@
-import { type RpcError, refused } from './rpc-error.ts';
+import { type RpcError, refused } from '../rpc-error.ts';
 
 export function emptyObjective(): RpcError {
   return refused('empty_objective', 'goal objective must not be empty');

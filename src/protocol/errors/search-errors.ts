@@ -1,5 +1,5 @@
-import { cutText } from '../base/text/cut-text.ts';
-import { type RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { type RpcError, refused, SHOWN_CHARS_MAX } from '../rpc-error.ts';
 
 export function emptySearchField(field: 'sessionId' | 'roots'): RpcError {
   return refused('empty_search_field', `${field} must not be empty`, { field });

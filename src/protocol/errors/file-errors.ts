@@ -1,6 +1,6 @@
-import { cutText } from '../base/text/cut-text.ts';
-import type { ErrorCode } from './generated/error-code.ts';
-import { INTERNAL_ERROR, RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import type { ErrorCode } from '../generated/error-code.ts';
+import { INTERNAL_ERROR, RpcError, refused, SHOWN_CHARS_MAX } from '../rpc-error.ts';
 
 /**
  * For a request that asks for something that cannot be done with the file. `code` and `message`

@@ -1,4 +1,4 @@
-import { type RpcError, refused } from './rpc-error.ts';
+import { type RpcError, refused } from '../rpc-error.ts';
 
 /** For kinds of login other than an API key. */
 export function loginNotSupported(type: string): RpcError {

@@ -1,5 +1,5 @@
-import { cutText } from '../base/text/cut-text.ts';
-import { internal, RpcError } from './rpc-error.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { internal, RpcError } from '../rpc-error.ts';
 
 /** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;

@@ -1,5 +1,11 @@
-import { cutText } from '../base/text/cut-text.ts';
-import { INTERNAL_ERROR, INVALID_PARAMS, RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  RpcError,
+  refused,
+  SHOWN_CHARS_MAX,
+} from '../rpc-error.ts';
 
 export function emptyProcessHandle(): RpcError {
   return refused('empty_process_handle', 'processHandle must not be empty');

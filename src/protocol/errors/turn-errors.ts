@@ -1,11 +1,16 @@
-import type { NonSteerableTurnKind } from './generated/types.ts';
-import { INVALID_PARAMS, RpcError, refused } from './rpc-error.ts';
+import type { NonSteerableTurnKind } from '../generated/types.ts';
+import { INVALID_PARAMS, RpcError, refused } from '../rpc-error.ts';
 
 /** `what`: the request that needs a thread without a running turn, such as "roll back". */
 export function turnActive(turnId: string, what: string): RpcError {
   return refused('turn_active', `cannot ${what} while a turn is in progress: interrupt it first`, {
     turnId,
   });
+}
+
+/** For a request that begins a turn of its own. */
+export function turnPending(): RpcError {
+  return refused('turn_active', 'thread already has an active or pending turn');
 }
 
 export function noActiveTurnToSteer(): RpcError {

@@ -1,5 +1,5 @@
-import { cutText } from '../base/text/cut-text.ts';
-import { type RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { type RpcError, refused, SHOWN_CHARS_MAX } from '../rpc-error.ts';
 
 export function threadNotFound(threadId: string): RpcError {
   return refused('thread_not_found', `thread not found: ${threadId}`, { threadId });
