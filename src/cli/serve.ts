@@ -140,13 +140,20 @@ class ServerEnd {
     else {
       this.#isDraining = true;
       this.#log.info('the server ends when its turns have ended; one more signal ends them');
-      void this.#service.server.drain().then(() => this.now(0, 'shutdown'));
+      const ended = () => this.now(0, 'shutdown');
+      void this.#service.server.drain().then(ended, ended);
     }
   }
 
   async #end(exitCode: number, reason: EndReason): Promise<void> {
-    for (const call of this.#before) call();
     setTimeout(() => this.#system.exit(exitCode), CLOSE_MS_MAX).unref();
+    for (const call of this.#before) {
+      try {
+        call();
+      } catch (error) {
+        this.#log.error({ err: error }, 'a step before the end failed');
+      }
+    }
     const reports = await this.#service.server.close(reason).catch((error: unknown) => {
       this.#log.error({ err: error }, 'closing the server failed');
       return [];

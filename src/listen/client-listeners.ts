@@ -50,7 +50,7 @@ export class ClientListeners {
     return this.#open;
   }
 
-  /** Rejects with a ListenError. ClientListeners that are open by then stay so until `close`. */
+  /** Rejects with a ListenError. Listeners that are open by then stay so until `close`. */
   async open(address: Extract<ListenAddress, { kind: 'ws' | 'unix' }>): Promise<OpenListener> {
     const opened =
       address.kind === 'ws' ? await this.#openPort(address) : await this.#openSocket(address.path);

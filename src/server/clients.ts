@@ -87,7 +87,7 @@ export class Clients implements ClientChannel {
 
   /** Whether a connection can still send something. */
   get isReachable(): boolean {
-    return [...this.#connections.values()].some(({ inputEnded }) => !inputEnded);
+    return [...this.#connections.values()].some(({ input }) => input === 'open');
   }
 
   /** The ids of the connections. */
@@ -199,7 +199,7 @@ export class Clients implements ClientChannel {
    */
   isAttended(threadId: string): boolean {
     if (this.#outlivesClients) return true;
-    return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
+    return [...(this.#followers.get(threadId) ?? [])].some(({ input }) => input === 'open');
   }
 
   publish: ClientChannel['publish'] = (audience, method, params) =>

@@ -76,7 +76,7 @@ export class Connection {
   #gate: Promise<void> = Promise.resolve();
   #waiting = 0;
   #muted: ReadonlySet<string> = new Set();
-  #inputEnded = false;
+  #input: Connection['input'] = 'open';
   readonly #gone = new AbortController();
   /** The client's answers that have not taken effect. */
   readonly #answers = new Set<Promise<void>>();
@@ -115,9 +115,9 @@ export class Connection {
     return this.#client;
   }
 
-  /** Whether the client has closed its side, and its messages have been taken or are overdue. */
-  get inputEnded(): boolean {
-    return this.#inputEnded;
+  /** `ending`: the client has closed its side. `ended`: its messages were taken, or are overdue. */
+  get input(): 'open' | 'ending' | 'ended' {
+    return this.#input;
   }
 
   get experimentalApi(): boolean {
@@ -172,14 +172,12 @@ export class Connection {
 
   /** What `server/diagnostics` shows of it, but for the threads. */
   get view(): Omit<ServerDiagnosticsConnection, 'threadsFollowed'> {
-    const { messages, bytes } = this.#writer.unread;
     return {
       id: this.id,
       peer: this.#options.transport.peer ?? 'stdio',
       client: this.#client?.clientInfo ?? null,
       connectedAtMs: this.#connectedAtMs,
-      unreadMessages: messages,
-      unreadBytes: bytes,
+      ...this.#writer.unread,
     };
   }
 
@@ -204,6 +202,7 @@ export class Connection {
    */
   async close(): Promise<void> {
     this.#reader.pause();
+    this.#messages.releaseAll();
     // Calls that are done by now have answered one turn of the event loop later.
     await new Promise((resolve) => setImmediate(resolve));
     for (const idText of this.#ids.closeAll()) this.#writeRefusal(idText, shuttingDown());
@@ -276,6 +275,7 @@ export class Connection {
   }
 
   async #finish(): Promise<void> {
+    this.#input = 'ending';
     const taken = Promise.all([this.#ids.empty(), ...this.#answers]).then(() => {});
     if (!(await atMost(this.#options.clock, OVERDUE_MS, taken))) {
       this.#options.onOverdue();
@@ -283,7 +283,7 @@ export class Connection {
     }
     // One turn of the event loop later, the effects of the last requests have begun.
     await new Promise((resolve) => setImmediate(resolve));
-    this.#inputEnded = true;
+    this.#input = 'ended';
     this.#gone.abort();
     const warned = this.#options.warned();
     if (warned !== null) await atMost(this.#options.clock, LAST_ANSWERS_MS_MAX, warned);

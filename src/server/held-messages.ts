@@ -19,8 +19,14 @@ export class HeldMessages {
   hold(): () => void {
     this.#holds++;
     return () => {
-      if (--this.#holds > 0) return;
-      for (const message of this.#held.splice(0)) this.#send(message);
+      this.#holds = Math.max(0, this.#holds - 1);
+      if (this.#holds === 0) this.releaseAll();
     };
+  }
+
+  /** Passes on what waits, whoever holds it back: the connection ends. */
+  releaseAll(): void {
+    this.#holds = 0;
+    for (const message of this.#held.splice(0)) this.#send(message);
   }
 }

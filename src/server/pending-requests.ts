@@ -260,7 +260,7 @@ export class PendingRequests {
    */
   #answering(pending: PendingRequest): Connection[] {
     return this.#shown(pending).filter(
-      (connection) => pending.asked.has(connection) && !connection.inputEnded,
+      (connection) => pending.asked.has(connection) && connection.input !== 'ended',
     );
   }
 

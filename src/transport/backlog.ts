@@ -7,11 +7,11 @@ import type { Transport } from './transport.ts';
 const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
 const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
-/** A remote client is cut off when so many messages wait for it, */
+/** A remote client is cut off when more messages wait for it. */
 const REMOTE_MESSAGES_MAX = 32_768;
-/** or so many bytes, */
+/** A remote client is cut off when more bytes wait for it. */
 const REMOTE_BYTES_MAX = 16 * 1024 * 1024;
-/** of which a long message counts at most as these: its text is made when it is sent. */
+/** A long message counts at most as so many bytes there: its text is made when it is sent. */
 const COUNTED_BYTES_MAX = 256 * 1024;
 
 /** The output that a slow client has not read, and those who wait for the client. */
@@ -43,8 +43,8 @@ export class Backlog {
   }
 
   /** What the operating system has not accepted. */
-  get unread(): { messages: number; bytes: number } {
-    return { messages: this.#messages, bytes: this.#bytes() };
+  get unread(): { unreadMessages: number; unreadBytes: number } {
+    return { unreadMessages: this.#messages, unreadBytes: this.#bytes() };
   }
 
   /** Whether more waits than for any client that reads. */

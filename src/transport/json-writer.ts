@@ -66,6 +66,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     this.#stopWriting();
     this.#backlog.giveUp();
     this.#transport.end('slow');
+    this.fireClose();
   }
 
   /** `Backlog.unread`. */

@@ -14,6 +14,9 @@ const FINAL = 0x80;
 const BITS_16 = 126;
 const BITS_64 = 127;
 
+/** The most bytes of frames that are kept for other clients in one round of the event loop. */
+const SHARED_BYTES_MAX = 4 * 1024 * 1024;
+
 /**
  * Frames of the messages that were sent last. A message for many clients is one string, which is
  * encoded once.
@@ -28,7 +31,7 @@ export class SharedFrames {
   ofAll(texts: readonly string[]): Buffer {
     if (this.#last !== null && isSame(this.#last.texts, texts)) return this.#last.frames;
     const frames = Buffer.concat(texts.map((text) => this.of(text)));
-    // `of` has asked for the end of it.
+    // `of` has asked that it be forgotten at the end of the round.
     if (this.#bytes < SHARED_BYTES_MAX) this.#last = { texts, frames };
     return frames;
   }
@@ -55,8 +58,6 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((text, index) => text === others[index]);
 }
 
-const SHARED_BYTES_MAX = 4 * 1024 * 1024;
-
 /**
  * Carries messages over a web socket. Each text frame is one message. `stream`: the stream below
  * the web socket, after the upgrade. `peer`: see `Transport`.
@@ -66,12 +67,15 @@ export function webSocketTransport(
   frames: SharedFrames,
 ): Transport {
   // One of the two sides closes it: nothing may follow the frame that says so.
+  let isCutOff = false;
   const isOver = () => socket.readyState !== socket.OPEN;
   return {
     isRemote: true,
     peer,
     listen({ onMessage, onSkipped, onEnd }) {
       const onData = (data: unknown, isBinary: boolean) => {
+        // A client that does not hear the answers must give no orders.
+        if (isCutOff) return;
         if (isBinary) onSkipped('it is a binary frame');
         else onMessage(String(data));
       };
@@ -104,6 +108,7 @@ export function webSocketTransport(
       socket.once('close', () => callback(null));
     },
     end(why) {
+      isCutOff = why === 'slow';
       // Else the client's answer to the close would not be read.
       socket.resume();
       socket.close(why === 'slow' ? TRY_AGAIN_LATER : GOING_AWAY);

@@ -92,7 +92,7 @@ test('the setup builds what is not built, and the second time says and does noth
   expect(runNode('bin/setup.js', folder)).toEqual({ status: 0, stdout: '', stderr: '' });
   const cached = readdirSync(join(folder, 'dist')).filter((name) => name.endsWith('.cache'));
   expect(
-    cached.map((name) => name.split('.')[0]).sort(),
+    cached.map((name) => name.split('.cjs')[0]).sort(),
     'scripts that a turn uses, with their compiled code',
   ).toEqual([
     'heddle',

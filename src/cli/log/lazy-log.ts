@@ -4,6 +4,8 @@ import { showJsonLine } from '../../base/text/show-text.ts';
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const;
 const LEVELS = [...METHODS, 'off'] as const;
+/** The numbers of the levels in a line, as pino writes them. */
+const NUMBERS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
@@ -25,7 +27,12 @@ export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
     LEVELS.indexOf(name) < LEVELS.indexOf(level)
       ? () => {}
       : (...line: unknown[]) => {
-          logger ??= load();
+          try {
+            logger ??= load();
+          } catch {
+            // It is a file, and this process may have too many open: a later line tries again.
+            return write(plainLine(name, line));
+          }
           (logger[name] as (...line: unknown[]) => void)(...line);
         };
   return {
@@ -34,6 +41,19 @@ export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
     warn: method('warn'),
     error: method('error'),
   };
+}
+
+/** A line without pino. */
+function plainLine(level: (typeof METHODS)[number], [first, text]: readonly unknown[]): string {
+  const [fields, msg] = typeof first === 'string' ? [{}, first] : [first, text];
+  const line = { level: NUMBERS[level], time: Date.now(), ...(fields as object), msg };
+  return showJsonLine(`${JSON.stringify(line, errorAsObject)}\n`);
+}
+
+function errorAsObject(_key: string, value: unknown): unknown {
+  return value instanceof Error
+    ? { type: value.name, message: value.message, stack: value.stack }
+    : value;
 }
 
 export function isLogLevel(text: string): text is LogLevel {
