@@ -56,7 +56,7 @@ export class Clients implements ClientChannel {
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (connections, method, params) => this.#send(connections, method, params),
       isProvided: (threadId) => this.#providers.isExpected(threadId),
-      canAnyoneAnswer: () => this.isReachable,
+      canAnyoneAnswer: () => [...this.#connections.values()].some(({ input }) => input !== 'ended'),
     });
   }
 
@@ -85,8 +85,9 @@ export class Clients implements ClientChannel {
     return connection !== undefined;
   }
 
-  /** Whether a connection can still send something. */
+  /** Whether a client has not closed its side, or the server goes on without. */
   get isReachable(): boolean {
+    if (this.#outlivesClients) return true;
     return [...this.#connections.values()].some(({ input }) => input === 'open');
   }
 
@@ -121,9 +122,8 @@ export class Clients implements ClientChannel {
   subscribe(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
     if (connection === undefined) return;
-    const followers = this.#followers.get(threadId);
-    if (followers === undefined) this.#followers.set(threadId, new Set([connection]));
-    else followers.add(connection);
+    const followers = this.#followers.get(threadId) ?? new Set();
+    this.#followers.set(threadId, followers.add(connection));
   }
 
   /**
@@ -140,8 +140,7 @@ export class Clients implements ClientChannel {
   }
 
   isHeard(audience: Audience): boolean {
-    for (const _ of this.#audience(audience)) return true;
-    return false;
+    return [...this.#audience(audience)].length > 0;
   }
 
   /**
@@ -199,7 +198,7 @@ export class Clients implements ClientChannel {
    */
   isAttended(threadId: string): boolean {
     if (this.#outlivesClients) return true;
-    return [...(this.#followers.get(threadId) ?? [])].some(({ input }) => input === 'open');
+    return [...(this.#followers.get(threadId) ?? [])].some(({ input }) => input !== 'ended');
   }
 
   publish: ClientChannel['publish'] = (audience, method, params) =>

@@ -23,6 +23,7 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { DueInput } from '../turn/due-input.ts';
 import { injectModelItems } from '../turn/inject-model-items.ts';
 import type { TurnBeginning } from '../turn/turn-opening.ts';
+import type { MayBegin } from '../turn/turn-parts.ts';
 import { type Joined, type RunTurn, TurnStarter } from '../turn/turn-starter.ts';
 
 interface ThreadTurnsOptions {
@@ -31,6 +32,9 @@ interface ThreadTurnsOptions {
   /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string, turnId: string): void;
 }
+
+/** A client asks for the turn. */
+const ANY: MayBegin = { isAttended: true, isReachable: true };
 
 /** Begins, joins and interrupts the turns of a loaded thread, as requests and parts want it. */
 export class ThreadTurns {
@@ -110,7 +114,7 @@ export class ThreadTurns {
    */
   beginRequested(): Promise<() => void> {
     return this.#thread.beginnings.begin(async () => {
-      const due = this.#thread.state.turn === null ? this.#thread.parts.due(true) : null;
+      const due = this.#thread.state.turn === null ? this.#thread.parts.due(ANY) : null;
       const begun = due === null ? null : await this.#starter.beginWanted(due);
       return begun?.afterAnswer ?? (() => {});
     });
@@ -131,12 +135,12 @@ export class ThreadTurns {
 
   /**
    * Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing
-   * the thread. `isAttended`: clients follow the thread.
+   * the thread.
    */
-  beginDue(isAttended: boolean): void {
+  beginDue(may: MayBegin): void {
     const isFree =
       !this.#isClosing && this.#thread.state.turn === null && this.#thread.beginnings.none;
-    const due = isFree ? this.#thread.parts.due(isAttended) : null;
+    const due = isFree ? this.#thread.parts.due(may) : null;
     if (due !== null) void this.#thread.beginnings.begin(() => this.#starter.beginDue(due));
   }
 

@@ -26,7 +26,7 @@ export interface Attendance {
    * needs none.
    */
   isAttended(threadId: string): boolean;
-  /** Whether any client can still send messages. */
+  /** Whether input that has waited may begin turns: a client is there, or none is needed. */
   readonly isReachable: boolean;
 }
 

@@ -148,8 +148,11 @@ export class Threads {
    */
   beginDueTurn(threadId: string): void {
     if (this.#isDraining) return;
-    const isAttended = this.#attendance.isAttended(threadId);
-    if (isAttended || this.#attendance.isReachable) this.find(threadId)?.turns.beginDue(isAttended);
+    const { isReachable } = this.#attendance;
+    this.find(threadId)?.turns.beginDue({
+      isAttended: this.#attendance.isAttended(threadId),
+      isReachable,
+    });
   }
 
   /**
