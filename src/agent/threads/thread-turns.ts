@@ -23,7 +23,7 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { DueInput } from '../turn/due-input.ts';
 import { injectModelItems } from '../turn/inject-model-items.ts';
 import type { TurnBeginning } from '../turn/turn-opening.ts';
-import type { MayBegin } from '../turn/turn-parts.ts';
+import type { TurnParts } from '../turn/turn-parts.ts';
 import { type Joined, type RunTurn, TurnStarter } from '../turn/turn-starter.ts';
 
 interface ThreadTurnsOptions {
@@ -32,6 +32,9 @@ interface ThreadTurnsOptions {
   /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string, turnId: string): void;
 }
+
+/** Which turns may begin by themselves. */
+type MayBegin = Parameters<TurnParts['due']>[0];
 
 /** A client asks for the turn. */
 const ANY: MayBegin = { isAttended: true, isReachable: true };

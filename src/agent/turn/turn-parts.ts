@@ -19,14 +19,6 @@ type Method<At extends Moment> = Required<TurnPart>[At];
 /** A part that acts at this moment. */
 type Acting<At extends Moment> = TurnPart & Required<Pick<TurnPart, At>>;
 
-/** Which turns may begin by themselves (`Attendance`). */
-export interface MayBegin {
-  /** Turns that a part wants. */
-  isAttended: boolean;
-  /** Turns with input that has waited. */
-  isReachable: boolean;
-}
-
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
   readonly #parts: readonly TurnPart[];
@@ -63,11 +55,11 @@ export class TurnParts {
     return tools;
   }
 
-  /** The first turn that a part wants to begin, and may; null: there is none. */
-  due({ isAttended, isReachable }: MayBegin): ReturnType<Method<'due'>> {
+  /** The first turn that a part wants to begin, and may (`Attendance`); null: there is none. */
+  due(may: { isAttended: boolean; isReachable: boolean }): ReturnType<Method<'due'>> {
     for (const part of this.#acting('due')) {
       const due = this.#attempt('due', () => part.due(), null);
-      if (due !== null && ('take' in due ? isReachable : isAttended)) return due;
+      if (due !== null && ('take' in due ? may.isReachable : may.isAttended)) return due;
     }
     return null;
   }
