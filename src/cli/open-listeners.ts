@@ -13,7 +13,7 @@ export interface OpenListenersHost {
   cwd: string;
   clock: Clock;
   log: Log;
-  /** Where the addresses are told. */
+  /** Gets the addresses. */
   stderr: { isTTY?: boolean; write(text: string): unknown };
   /** Serves a client. */
   connect(transport: Transport): Promise<void>;

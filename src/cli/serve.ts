@@ -22,7 +22,7 @@ export interface ServeHost extends ServiceHost {
   openListeners: typeof openListeners;
   /** The text for a person at a terminal. */
   greeting(): Promise<string>;
-  /** What is wrong with the environment variables of the process. */
+  /** The problems of the environment variables of the process, for people. */
   wrongVariables(overrides: readonly string[]): Promise<string[]>;
 }
 

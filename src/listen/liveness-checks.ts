@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 /** How often each client is asked whether it is there. It has as long to answer. */
 const INTERVAL_MS = 30_000;
 
-/** What is known of a client. */
+/** The state of a client at the last look. */
 interface Client {
   /** The bytes that it had sent at the last ping, */
   bytesRead: number;

@@ -37,7 +37,7 @@ export async function localPeerProblem(connection: LocalConnection): Promise<str
   return (await peerSocket(connection))?.inode === found.inode ? null : UNKNOWN;
 }
 
-/** What is wrong with the processes that have a socket open; null: nothing. */
+/** The problem with the processes that have a socket open; null: there is none. */
 async function holdersProblem(inode: string): Promise<string | null> {
   const { holdersOf, servers } = await allProcesses.get();
   const holders = holdersOf.get(socketName(inode)) ?? [];

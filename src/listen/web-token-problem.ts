@@ -18,7 +18,7 @@ const BY_CLAIM: Record<string, string> = {
   aud: 'websocket jwt audience mismatch',
 };
 
-/** What is wrong with a token, in the wire's words; null: it is valid now. */
+/** The problem with a token, in the wire's words; null: it is valid now. */
 export async function webTokenProblem(
   token: string,
   { secret, issuer, audience, clockSkewSeconds }: WebTokenRules,

@@ -7,7 +7,7 @@ import type { ThreadPatch } from '../../store/thread-record.ts';
 export interface Step {
   entries?: LogEntry[];
   patch?: ThreadPatch;
-  /** What a submission says that the patch adds to the queue, or that has changed in it. */
+  /** The contents of a submission that the patch adds to the queue, or that has changed in it. */
   queued?: QueuedSubmission;
   /** Whether the step must survive a crash of the machine, not only of the process. */
   durable?: boolean;

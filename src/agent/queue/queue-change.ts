@@ -20,7 +20,7 @@ export const NO_QUEUE: QueueRecord = { waiting: [], begun: [] };
 /** A change of a queue. The same `queue` as before: nothing changes. */
 export interface QueueChange<Result> {
   queue: QueueRecord;
-  /** What an entry says that is new, or has changed. */
+  /** The contents of an entry that is new, or has changed. */
   submission?: QueuedSubmission;
   result: Result;
 }

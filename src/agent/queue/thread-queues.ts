@@ -39,7 +39,7 @@ interface QueueResources {
   ids: Ids;
 }
 
-/** What a client submits, or changes in what it has submitted. */
+/** A submission of a client, or its changes to an earlier one. */
 type Content = Pick<QueuedSubmission, 'input' | 'responsesapiClientMetadata'>;
 
 /** The queues of all threads, loaded or not. Methods reject with an RpcError or a StoreError. */

@@ -14,7 +14,7 @@ export interface NewTurn {
   /** The request. Absent: without input. */
   params?: TurnStartParams;
   author?: InputAuthor;
-  /** What is stored and announced with its start. Absent: nothing. */
+  /** The step that is stored and announced with its start. Absent: none. */
   step?: TakenInput['step'];
   /** By default those of the thread. */
   settings?: ThreadSettings;

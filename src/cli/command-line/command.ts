@@ -17,7 +17,7 @@ export interface ServeOptions {
   /** The file of a script that replaces all models. */
   modelScript: string | null;
   framing: Framing;
-  /** Where clients connect. Commands other than app-server have only stdio. */
+  /** The addresses for clients. Commands other than app-server have only stdio. */
   listen: ListenOptions;
   /** Whether a key of the configuration that heddle does not know ends the start. */
   strictConfig: boolean;

@@ -4,7 +4,7 @@ import type { BearerOptions } from '../../listen/read-bearer-rules.ts';
 import type { OptionName, OptionValues } from './read-options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Where a server listens, and who may connect there. Paths are as in the command line. */
+/** The addresses of a server, and who may connect there. Paths are as in the command line. */
 export interface ListenOptions {
   /** At least one. */
   addresses: ListenAddress[];
