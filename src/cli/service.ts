@@ -5,7 +5,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { ServeOptions } from './command-line/command.ts';
 import type { CommandHost } from './run-command.ts';
 
-/** What a client writes to, and reads from. */
+/** The streams that a client writes to, and reads from. */
 export type Streams = Pick<StreamPair, 'input' | 'output'>;
 
 /**

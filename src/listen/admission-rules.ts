@@ -11,7 +11,7 @@ export interface Refusal {
   text: string;
 }
 
-/** Who may connect to a port. */
+/** The rules for who may connect to a port. */
 export interface AdmissionRules {
   /**
    * Reads what a client's token must be. It throws a ListenError if a file cannot be read. Null:

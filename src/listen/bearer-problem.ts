@@ -12,7 +12,7 @@ const MALFORMED = 'invalid authorization header';
 const WRONG = 'invalid websocket bearer token';
 
 /**
- * What is wrong with the value of an Authorization header; null: its token is valid now. Compares
+ * The problem with the value of an Authorization header; null: its token is valid now. Compares
  * secrets in constant time.
  */
 export async function bearerProblem(

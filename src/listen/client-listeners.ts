@@ -46,10 +46,6 @@ export class ClientListeners {
     this.#options = options;
   }
 
-  get addresses(): readonly OpenListener[] {
-    return this.#open;
-  }
-
   /** Rejects with a ListenError. Listeners that are open by then stay so until `close`. */
   async open(address: Extract<ListenAddress, { kind: 'ws' | 'unix' }>): Promise<OpenListener> {
     const opened =
@@ -115,11 +111,16 @@ export class ClientListeners {
       }
     });
     const own = statOf(path);
+    let isOpen = true;
     const close = () => {
+      if (!isOpen) return;
+      isOpen = false;
       showAgain();
-      // Another server may have taken its place.
-      if (own !== null && statOf(path)?.ino === own.ino) rmSync(path, { force: true });
       front.close();
+      const there = statOf(path);
+      // Another server may have taken its place.
+      if (there !== null && there.ino === own?.ino && there.dev === own.dev)
+        rmSync(path, { force: true });
     };
     const showAgain = hideSocket(realPathOrSame(path), () => {
       log.error({ path }, 'the socket was moved or replaced, so nobody can connect to it any more');

@@ -134,7 +134,7 @@ export class HttpFront {
     try {
       return await clientRefusal(request);
     } catch (error) {
-      // What cannot be looked up counts as no. The error may name files, so only the log has it.
+      // A client that cannot be looked up is refused. Its answer has no names of files.
       this.#options.onFault(error);
       return { status: 503, text: 'the client could not be checked' };
     } finally {

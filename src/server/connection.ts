@@ -170,7 +170,7 @@ export class Connection {
     this.#writer.flush();
   }
 
-  /** What `server/diagnostics` shows of it, but for the threads. */
+  /** Its entry in `server/diagnostics`, without the threads. */
   get view(): Omit<ServerDiagnosticsConnection, 'threadsFollowed'> {
     return {
       id: this.id,

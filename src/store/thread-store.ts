@@ -54,8 +54,8 @@ export interface WriteChanges {
    */
   dropped?: readonly string[];
   /**
-   * What submissions of the queue say. Each replaces the one with the same id. A patch of the queue
-   * removes those that it does not have.
+   * The contents of submissions of the queue. Each replaces the one with the same id. A patch of
+   * the queue removes those that it does not have.
    */
   queued?: readonly QueuedSubmission[];
   /** Whether the write must survive a power failure. */

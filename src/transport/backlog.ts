@@ -42,7 +42,7 @@ export class Backlog {
     this.#queuedLength -= length;
   }
 
-  /** What the operating system has not accepted. */
+  /** The output that the operating system has not accepted. */
   get unread(): { unreadMessages: number; unreadBytes: number } {
     return { unreadMessages: this.#messages, unreadBytes: this.#bytes() };
   }

@@ -42,6 +42,6 @@ export interface Transport {
    * when too much waits for it.
    */
   readonly isRemote?: boolean;
-  /** Where the client is: `unix`, or an address with a port. Absent: at a pair of streams. */
+  /** The place of the client: `unix`, or an address with a port. Absent: a pair of streams. */
   readonly peer?: string;
 }

@@ -9,7 +9,7 @@ const FRONT_MATTER_BYTES_MAX = 8 * 1024;
 const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 
-/** What a skill says about itself. */
+/** The description of a skill, from its own file. */
 interface SkillFrontMatter {
   name: string;
   description: string;

@@ -5,7 +5,7 @@ import type { ThreadPatch } from '../../thread-record.ts';
 import { Damage } from '../connect/as-store-error.ts';
 import type { Blobs } from '../history/blobs.ts';
 
-/** What the submissions say that wait in the queues of threads. */
+/** The contents of the submissions that wait in the queues of threads. */
 export class QueueRows {
   readonly #put: Statement<[string, string, string]>;
   readonly #get: Statement<[string, string], string>;
